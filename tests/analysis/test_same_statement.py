@@ -230,3 +230,19 @@ def test_of_graphs_that_one_statement_keeps_some_may_be_seen_in_fewer_censuses()
 
     assert (joined.series.steps, joined.series.bytes) == ((1, 2), (2 * MIB, 4 * MIB))
     assert len(joined.series.objects) == len(joined.series.graph_nodes) == 2
+
+
+def test_what_one_call_notes_in_a_librarys_table_and_outlasts_its_use_is_one_suspect() -> None:
+    """A learning-rate leg per domain, each with an optimizer that `prepare` appends."""
+
+    def noted(at: int) -> Suspect:
+        inside = (SourceLocation("/site-packages/accelerator.py", 2492, "Accelerator.prepare_optimizer"),)
+        holder = replace(
+            HISTORY, kind="attribute", name="_optimizers", expression=f"acc._optimizers[{at}]", library_sites=inside
+        )
+        return suspect(key=at, symptom="survivor", holder=holder, retained_bytes=at * MIB, bytes_by_role={})
+
+    (joined,) = join_same_statement([noted(1), noted(2)])
+
+    assert (joined.holder.expression, joined.retained_bytes) == ("acc._optimizers[*]", 3 * MIB)
+    assert [each.expression for each in joined.cut] == ["acc._optimizers[2]", "acc._optimizers[1]"]

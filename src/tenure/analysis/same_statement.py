@@ -26,8 +26,8 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
 
     Suspects of one reference are joined whatever they hold; those of several references that one statement makes
     only where they hold the same kind of thing, for they may need different remedies (scalars among tensors do not);
-    what is carried into the forward, hooks of whatever modules that one call registers, and rings that one call closes,
-    or that lie in the objects it makes, have one remedy. A cut names what reads alike once. Needs located holders.
+    what is carried into the forward, hooks of whatever modules that one call registers, rings that one call closes, or
+    that lie in the objects it makes, and what a library's table has that one call fills, have one remedy. A cut names what reads alike once. Needs located holders.
     """
     joined = _join(_join(suspects, _same_reference), _same_statement)
     return tuple(replace(suspect, cut=_told_once(suspect.cut)) for suspect in joined)
@@ -43,6 +43,8 @@ def _same_statement(suspect: Suspect) -> Hashable | None:
     closes_rings = suspect.holder.kind in _CLOSES_RINGS or bool(suspect.holder.library_sites)
     if suspect.symptom == "cycle" and closes_rings and suspect.holder.sites:
         return (suspect.symptom, suspect.holder.sites[0], suspect.series.moment, suspect.series.steps)
+    if suspect.symptom == "survivor" and suspect.holder.sites and suspect.holder.library_sites:
+        return (suspect.symptom, suspect.holder.name, suspect.holder.sites[0], suspect.series.moment)
     if suspect.symptom not in _SYMPTOMS or not suspect.holder.sites:
         return None
     if suspect.holder.kind == "hook" and suspect.grows:
@@ -143,8 +145,10 @@ def _common_holder(main: Suspect, group: Sequence[Suspect]) -> HoldingReference:
             return holder
     expression = _common_text([holder.expression for holder in holders])
     name = _common_text([holder.name for holder in holders])
-    if not expression or not name or all(holder.name == main.holder.name for holder in holders):
+    if not expression or not name:
         return main.holder
+    if all(holder.name == main.holder.name for holder in holders):
+        return replace(main.holder, expression=expression) if main.symptom == "survivor" else main.holder
     return replace(main.holder, name=name.removesuffix("[*]"), expression=expression)
 
 

@@ -49,6 +49,16 @@ def test_a_replaced_head_stays_with_its_gradient_and_state_in_the_optimizer() ->
     assert [held // 1024**2 for held in suspect.series.bytes] == [16, 16, 16, 20, 20, 20]
 
 
+def test_of_an_optimizer_that_a_library_noted_the_entry_of_its_table_is_what_to_drop() -> None:
+    noted = f"main(t.py:9).keeper -> torch.hub.Keeper#keeper -> .optimizers list -> [0] {ADAM.split(' -> ')[1]}\n"
+    left = BODY + NEW + adam("b 1MiB", "o 8MiB", "n 2MiB").replace("main(t.py:9).opt", "unseen") + noted
+
+    (suspect,) = find_suspects(censuses_of(BEFORE + noted, left))
+
+    assert suspect.holder.expression == "keeper.optimizers[0]"
+    assert suspect.cut == (suspect.holder,)
+
+
 def test_a_parameter_that_was_replaced_in_its_layer() -> None:
     wider = f"{NET}['head'] torch.nn.Linear#old -> ._parameters dict -> ['weight'] parameter#n 16MiB\n"
 

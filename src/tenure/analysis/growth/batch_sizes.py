@@ -9,7 +9,7 @@ import numpy as np
 
 from tenure.analysis.growth.trend import FEWEST_POINTS
 from tenure.analysis.heap.graph import ELEMENT_REFERENCES, GRAPH_REFERENCES, reach
-from tenure.analysis.heap.groups import View, owners_of, records_of
+from tenure.analysis.heap.groups import Shapes, View, owners_of, records_of
 from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.model.heap import Ints, ReferenceKind, Role
 
@@ -22,7 +22,26 @@ _HANDED_ON = (ReferenceKind.LOCAL, *ELEMENT_REFERENCES)
 """How a function has a batch, and a queue."""
 
 
-def is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool:
+def find_batches(
+    views: Sequence[View], shapes: Shapes, swelling: Sequence[int], entries: Sequence[View], own_bytes: Ints
+) -> frozenset[int]:
+    """Of the shapes at which something swells, those of batches, and of what the same function or object has beside one
+    in proportion to it: labels. `own_bytes` are those of each view (row) and shape (column)."""
+    found = [shape for shape in swelling if _is_batch(views, shape, entries)]
+
+    def goes_with_one(shape: int) -> bool:
+        beside = (each for each in found if _has(shapes, each) == _has(shapes, shape))
+        return any(_in_proportion(own_bytes[:, shape], own_bytes[:, each]) for each in beside)
+
+    return frozenset((*found, *filter(goes_with_one, swelling)))
+
+
+def _has(shapes: Shapes, shape: int) -> int:
+    """The shape of what has the tensors whose memory has this one."""
+    return shapes.parent[max(shapes.parent[shape], 0)]
+
+
+def _is_batch(views: Sequence[View], shape: int, entries: Sequence[View]) -> bool:
     """Whether what swells at one shape is the input of every forward that was seen, or always in proportion to one.
 
     `entries` are the censuses at forward entries, `views` those at which it swells. Where batches get longer, so do

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.growth.batch_sizes import is_batch
+from tenure.analysis.growth.batch_sizes import find_batches
 from tenure.analysis.growth.copied_types import copied_type, has_module_tables
 from tenure.analysis.growth.filled_attributes import filled_attributes, given_to_layers
 from tenure.analysis.growth.gained_optimizers import optimizer_facts
@@ -106,11 +106,10 @@ def find_growing(
     if len(views) < 3:
         return (), frozenset()
     weights = weigh(views, shapes)
-    grown = [
-        point
-        for point in _accumulation_points(views, shapes, weights, by_call=by_call)
-        if not (point.bytes_only and is_batch(views, point.shape, entries))
-    ]
+    points = _accumulation_points(views, shapes, weights, by_call=by_call)
+    swelling = [point.shape for point in points if point.bytes_only]
+    batches = find_batches(views, shapes, swelling, entries, weights.own_bytes)
+    grown = [point for point in points if not (point.bytes_only and point.shape in batches)]
 
     def tell(point: Grown) -> Iterator[tuple[Grown, Suspect | None]]:
         yield point, _suspect(views, shapes, weights, point, by_element=by_element)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +13,8 @@ from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import Bools, Graph, labelled, object_of, reach, unquoted
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_rows
 from tenure.analysis.heap.held_group import Group
-from tenure.analysis.heap.holders import find_droppable, innermost_droppable
+from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
+from tenure.analysis.heap.library_tables import elements_of_library_tables
 from tenure.analysis.heap.modules import OWN_TABLES, all_below, module_nodes
 from tenure.analysis.heap.optimizers import memory_of, optimizer_nodes, parameters_of
 from tenure.analysis.heap.paths import path_to
@@ -171,8 +173,10 @@ def _suspect(
     memory = _without_what_others_use(last, optimizer, parameters)
     addresses = graph.census.nodes.address[parameters].tolist()
     rows = [_weight(view, addresses) for view in ordered]
-    holder = innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
-    return assemble_suspect(
+    noted = next((reference for reference in path if elements_of_library_tables(graph)[reference]), None)
+    named = innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
+    holder = Droppable(noted) if noted is not None else named
+    found = assemble_suspect(
         Group(last, memory, memory, cut=(holder,), freed=memory),
         symptom="survivor",
         measured=Measured(
@@ -183,6 +187,7 @@ def _suspect(
             f"survivor {graph.type_names[optimizer]} {replaced.type_name} {replaced.name}",
         ),
     )
+    return found if noted is None else dataclasses.replace(found, holder=found.cut[0], holder_is_yours=False)
 
 
 def _without_what_others_use(view: View, optimizer: int, parameters: Ints) -> Ints:
