@@ -31,6 +31,7 @@ from tenure.analysis.idle.peak_figures import (
 )
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.idle.step_replay import Replay
+from tenure.analysis.idle.weights import is_worth_a_word_to_the_user
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.sites.evaluated_calls import told_by_the_call
 from tenure.analysis.sites.gradient_sites import told_by_freezing, told_by_other_backward
@@ -109,7 +110,8 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     casts = [each for peak in peaks for each in parts.found(find_autocast_cache, peak, regions)]
     built = [each for peak in peaks for each in parts.found(find_built_anyway, peak, sources)]
     within = parts.changed((*casts, *built), _at_the_highest_peak, peaks)
-    return (*parts.each(told_with_what_is_handed_on, parts.each(locate, found, sources), sources), *within)
+    found = tuple(each for each in parts.each(locate, found, sources) if is_worth_a_word_to_the_user(each))
+    return (*parts.each(told_with_what_is_handed_on, found, sources), *within)
 
 
 def _at_the_highest_peak(suspects: tuple[Suspect, ...], peaks: Sequence[Replay]) -> tuple[Suspect, ...]:

@@ -27,7 +27,8 @@ def join_same_statement(suspects: Iterable[Suspect]) -> tuple[Suspect, ...]:
     Suspects of one reference are joined whatever they hold; those of several references that one statement makes
     only where they hold the same kind of thing, for they may need different remedies (scalars among tensors do not);
     what is carried into the forward, hooks of whatever modules that one call registers, rings that one call closes, or
-    that lie in the objects it makes, and what a library's table has that one call fills, have one remedy. A cut names what reads alike once. Needs located holders.
+    that lie in the objects it makes, and what a library's table has that one call fills, have one remedy. A cut names
+    what reads alike once. Needs located holders.
     """
     joined = _join(_join(suspects, _same_reference), _same_statement)
     return tuple(replace(suspect, cut=_told_once(suspect.cut)) for suspect in joined)

@@ -24,6 +24,8 @@ _MAKE_ONE = (
 _PACK_DETACHED = (
     "let the pack hook return `tensor.detach()`: a graph node that saves its own result as it is refers to itself"
 )
+LEAST_BYTES = 1 << 10
+"""A ring of a few numbers that does not get more of them is not told at all."""
 NOTABLE_BYTES = 64 << 10
 NOTABLE_PACE = 16 << 10
 """Bytes per step. A ring of less, that comes to less, is what a library leaves for the collector on purpose: a hint."""
@@ -34,7 +36,7 @@ _DOES_NOT = "C++ code owns part of it too, so that not even a collection frees i
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """No root reaches the memory; the ring that keeps it is known, and no tensor's hook is part of it."""
-    if not suspect.cyclic or OWN_HOOK in suspect.facts:
+    if not suspect.cyclic or OWN_HOOK in suspect.facts or _is_next_to_nothing(suspect):
         return None
     packed = bool(suspect.facts.get("packed_as_it_is"))
     name = suspect.holder.expression or suspect.holder.name
@@ -55,6 +57,11 @@ def _remedy(suspect: Suspect) -> str:
     if suspect.holder.library_sites:
         return _MAKE_ONE
     return _BREAK_IT if suspect.holder_is_yours else _COLLECT
+
+
+def _is_next_to_nothing(suspect: Suspect) -> bool:
+    grows = (suspect.growth_bytes_per_step or 0) >= 1
+    return suspect.retained_bytes < LEAST_BYTES and not grows and not suspect.num_graph_nodes
 
 
 def _comes_to_much(suspect: Suspect) -> bool:

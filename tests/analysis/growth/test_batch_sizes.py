@@ -100,7 +100,8 @@ def test_images_that_only_the_last_phase_gives_to_its_model_are_its_batch(role: 
 
 @pytest.mark.parametrize(("labels", "told"), [("{kib}B", 0), ("{step}B", 1)], ids=["in proportion", "by themselves"])
 def test_labels_that_swell_with_the_images_of_a_batch_belong_to_it(labels: str, told: int) -> None:
-    text = "train.fit(train.py:9).images -> tensor#x{step} {kib}KiB input\ntrain.fit(train.py:9).labels -> tensor#y{step} "
+    images = "train.fit(train.py:9).images -> tensor#x{step} {kib}KiB input\n"
+    text = f"{images}train.fit(train.py:9).labels -> tensor#y{{step}} "
 
     def at(step: int, moment: str) -> Census:
         return census(MODEL + (text + labels).format(step=step, kib=8 * (1 + step // 5)), step=step, moment=moment)

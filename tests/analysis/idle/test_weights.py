@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tenure.analysis.idle.weights import is_news, weighs_enough
+from suspects import suspect
+from tenure.analysis.idle.weights import is_news, is_worth_a_word_to_the_user, weighs_enough
+from tenure.model.suspect import COPIED_TO_GROW
 
 MIB = 1 << 20
 
@@ -40,3 +42,21 @@ def test_a_rule_that_asks_for_more_than_a_quarter_asks_it_of_little_too() -> Non
 )
 def test_a_twentieth_is_news_and_of_a_trial_a_tenth_from_16_kib_on(num_bytes: int, of: int, expected: bool) -> None:
     assert is_news(num_bytes, of) is expected
+
+
+@pytest.mark.parametrize(
+    ("yours", "drop", "facts", "worth"),
+    [
+        (True, MIB, {}, True),
+        (False, MIB, {}, False),
+        (False, 3 * MIB, {}, True),
+        (False, MIB, {COPIED_TO_GROW: "cat"}, True),
+    ],
+    ids=["of the program", "a little of a library", "much of a library", "a concatenation"],
+)
+def test_what_a_library_keeps_a_little_too_long_is_not_worth_a_word(
+    yours: bool, drop: int, facts: dict[str, object], worth: bool
+) -> None:
+    idle = suspect(symptom="peak", holder_is_yours=yours, peak_bytes=12 * MIB, peak_drop_bytes=drop, facts=facts)
+
+    assert is_worth_a_word_to_the_user(idle) is worth

@@ -115,7 +115,8 @@ def test_gradients_that_the_program_stores_itself_are_told_there_and_not_where_n
 
 
 def test_gradients_of_an_entry_of_a_table_are_told_where_the_program_freezes_it() -> None:
-    sources = {"/me/phases.py": SourceFile("/me/phases.py", "for name, net in nets.items():\n    net.requires_grad_(0)\n")}
+    text = "for name, net in nets.items():\n    net.requires_grad_(0)\n"
+    sources = {"/me/phases.py": SourceFile("/me/phases.py", text)}
     holder = dataclasses.replace(LEFT.holder, kind="item", sites=(SourceLocation("/me/phases.py", 1, "<module>"),))
     left = dataclasses.replace(LEFT, holder=holder, facts=LEFT.facts | {TRAINED_BEFORE: True})
 

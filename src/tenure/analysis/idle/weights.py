@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tenure.model.suspect import COPIED_TO_GROW, Suspect
+
 LEAST_BYTES = 1 << 20
 SMALL_BYTES = 128 << 10
 SMALL_SHARE = 0.25
@@ -23,3 +25,15 @@ _TRIAL_SHARE = 0.10
 def is_news(num_bytes: int, of: int) -> bool:
     """Whether `num_bytes` idle are a twentieth `of` all and notable, or a tenth of a trial's."""
     return num_bytes >= max(_NOTABLE_BYTES, _NOTABLE_SHARE * of) or num_bytes >= max(_TRIAL_BYTES, _TRIAL_SHARE * of)
+
+
+LEAST_SHARE_IN_LIBRARY = 0.25
+"""Of the peak. What a function of a library keeps a little too long its users cannot change."""
+
+
+def is_worth_a_word_to_the_user(suspect: Suspect) -> bool:
+    """Whether what idles at the peak is the program's own, or a quarter of it, or made by a concatenation that the
+    program may ask for in another way: a cache of a fixed length."""
+    share = (suspect.peak_drop_bytes or suspect.retained_bytes) / (suspect.peak_bytes or 1)
+    own = suspect.holder_is_yours or COPIED_TO_GROW in suspect.facts
+    return own or not suspect.peak_bytes or share >= LEAST_SHARE_IN_LIBRARY

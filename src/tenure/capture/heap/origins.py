@@ -20,7 +20,9 @@ def is_library_file(path: str) -> bool:
     parts = path.replace("\\", "/").split("/")
     if "site-packages" in parts or "dist-packages" in parts:
         return True
-    return path.startswith((_STANDARD_LIBRARY, OWN_FOLDER)) or _is_below_packages(path)
+    if path.startswith((_STANDARD_LIBRARY, OWN_FOLDER)):
+        return True
+    return _is_below_packages(path) or _is_written_by_a_library(parts)
 
 
 def _is_below_packages(path: str) -> bool:
@@ -31,6 +33,15 @@ def _is_below_packages(path: str) -> bool:
     own = {"", *_folders_of_the_program()}
     folders = (folder.rstrip(os.sep) for folder in sys.path if isinstance(folder, str) and folder not in own)
     return any(path.startswith(folder + os.sep) and _has_installed_packages(folder) for folder in folders if folder)
+
+
+def _is_written_by_a_library(parts: list[str]) -> bool:
+    """Code that a library writes into a temporary folder and runs: torch's compiler below `torchinductor_USER`,
+    torch-geometric in files that go by the module they belong to, `torch_geometric.nn.conv.gin_conv_....py`."""
+    package, dot, rest = parts[-1].removesuffix(".py").partition(".")
+    owner = getattr(sys.modules.get(package), "__file__", None) if dot and rest else None
+    by_module = isinstance(owner, str) and is_library_file(owner)
+    return by_module or any(part.startswith("torchinductor_") for part in parts[:-1])
 
 
 def _folders_of_the_program() -> tuple[str, ...]:
