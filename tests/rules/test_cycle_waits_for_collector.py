@@ -115,7 +115,8 @@ def test_the_sentence_stays_where_no_collection_was_tried() -> None:
     ("retained", "rate", "confidence"),
     [
         (2 << 10, 54.0, "possible"),
-        (2 << 10, 2048.0, "certain"),
+        (2 << 10, 2048.0, "possible"),
+        (2 << 10, 16384.0, "certain"),
         (64 << 10, None, "certain"),
         (2 << 10, None, "possible"),
     ],
@@ -126,3 +127,10 @@ def test_a_small_ring_that_comes_to_little_is_a_hint(retained: int, rate: float 
 
     assert found is not None
     assert found.confidence == confidence
+
+
+@pytest.mark.parametrize(("retained", "rate", "told"), [(12, 0.0, False), (12, 4.0, True), (1 << 10, 0.0, True)])
+def test_a_ring_of_a_few_numbers_is_told_where_it_gets_more_of_them(retained: int, rate: float, told: bool) -> None:
+    ring = suspect(symptom="cycle", cyclic=True, holder=RING, retained_bytes=retained, growth_bytes_per_step=rate)
+
+    assert (check_suspect(ring) is not None) is told
