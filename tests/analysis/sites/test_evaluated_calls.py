@@ -36,6 +36,13 @@ def test_what_a_call_gives_back_goes_by_the_name_that_it_will_get(line: int, nam
     assert found.path_text == (f"what `{name}` gets in score (scoring.py:{line})", "[3]")
 
 
+def test_what_a_comprehension_builds_of_such_calls_goes_by_its_variable() -> None:
+    builds = HoldingReference("unknown", "0", "[0]")
+    found = told_by_the_call(suspect(holder=builds, facts={RUNNING: ((SCORING, 3, "score"),)}), SOURCES)
+
+    assert (found.holder.name, found.holder.kind, found.cut) == ("outputs", "local", (found.holder,))
+
+
 def test_what_outlasts_its_call_keeps_its_name_and_is_told_at_the_call() -> None:
     found = told_by_the_call(suspect(facts={RUNNING: ((SCORING, 2, "score"),)}, ambiguous=True), SOURCES)
 

@@ -24,6 +24,8 @@ CHAIN = """
             mean = 0
             {reading}
             return mean
+        def newest(self):
+            return self.draws.pop()
         def __iter__(self):
             return iter(self.draws)
 """
@@ -63,6 +65,9 @@ def read_at(
         "mean = torch.stack([draw[key] for draw in self.draws]).mean(0)",
         "mean = sum(v.mean() for draw in self.draws for v in draw.values())",
         "for key, value in model.named_parameters(): mean = sum(each[key] for each in list(self.draws))",
+        "while self.draws: mean = mean + call(model, self.draws.pop(0), x)",
+        "while len(self.draws): draw = self.draws.popleft(); mean = mean + call(model, draw, x)",
+        "while self.draws: mean = mean + self.newest()",
     ],
 )
 def test_a_container_is_read_through_where_all_entries_are_worked_with_in_the_end(reading: str) -> None:
@@ -79,6 +84,8 @@ def test_a_container_is_read_through_where_all_entries_are_worked_with_in_the_en
         "mean = call(model, self.draws[-1], x)",
         "mean = call(model, max(self.draws, key=str), x)",
         "for draw in others.draws[-1]: mean = mean + call(model, draw, x)",
+        "while self.draws: self.draws.pop(0)",
+        "while mean: mean = mean + call(model, self.draws.pop(0), x)",
     ],
 )
 def test_parts_of_it_and_questions_about_entries_are_not_all(reading: str) -> None:

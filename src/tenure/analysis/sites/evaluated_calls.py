@@ -19,13 +19,13 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 
 
 def told_by_the_call(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
-    """The suspect, located, at that call, where it is known; what is given back and has no name yet by the name that
-    the statement gives it."""
+    """The suspect, located, at that call, where it is known; what is given back, or built there, and has no name yet
+    by the name that the statement gives it."""
     calls = suspect.facts.get(RUNNING)
     if not isinstance(calls, tuple) or not calls:
         return suspect
     site = SourceLocation(*calls[0])
-    if RETURNED not in suspect.facts:
+    if RETURNED not in suspect.facts and suspect.holder.kind != "unknown":
         return replace(suspect, holder=replace(suspect.holder, sites=(site,)), ambiguous=False)
     holder = replace(_bound_there(site, sources), sites=(site,))
     root = f"what `{holder.name}` gets in {site.function} ({posixpath.basename(site.file)}:{site.line})"

@@ -22,6 +22,7 @@ from tenure.syntax.text.value_parts import gone_through
 
 _SAME_ENTRIES = frozenset({"sorted", "list", "tuple", "reversed", "iter", "values", "items"})
 _BY_NAME = frozenset({"items", "keys", "values", "named_parameters", "parameters", "named_buffers", "buffers"})
+_TAKING = frozenset({"pop", "popleft", "popitem"})
 _ASKING = frozenset(
     {"len", "print", "repr", "str", "format", "isinstance", "type", "id", "float", "int", "bool"}
     | {"append", "add", "extend", "insert", "write", "info", "debug", "log"}
@@ -72,7 +73,7 @@ def _in_turns(function: Function, place: ast.AST) -> bool:
     return not all(by_name)
 
 
-Reading = ast.For | ast.AsyncFor | Comprehension
+Reading = ast.For | ast.AsyncFor | ast.While | Comprehension
 
 
 def _spans(function: Function, line: int) -> bool:
@@ -91,12 +92,13 @@ class _Reader:
         self._aliases.update(name for name, values in function.bound.items() if any(map(self._is_it, _of(values))))
 
     def readings(self, field: str) -> Iterator[Reading]:
-        """Loops and comprehensions through all entries that use each one's tensors."""
+        """Loops and comprehensions through all entries that use each one's tensors, or take one after the other out."""
         loops = [each for each in self.function.loops if not isinstance(each, ast.While)]
         for loop in loops:
             entries = {name for name, of in gone_through(loop.target, loop.iter) if self._is_it(of)}
             if entries and any(self._uses(each, entries, field) for each in loop.body):
                 yield loop
+        yield from (each for each in self.function.loops if isinstance(each, ast.While) and self._drains(each))
         for made in self.function.comprehensions:
             through = (pair for each in made.generators for pair in gone_through(each.target, each.iter))
             entries = {name for name, of in through if self._is_it(of)}
@@ -146,6 +148,26 @@ class _Reader:
             return any(_has_field(each, entries, field) or self._is_shown_with(each, entries, field) for each in below)
         used = (part for each in below for part in _tensors_used_by(each))
         return any(_is_entry(part, entries) for part in used) or any(self._looks_up(each, entries) for each in below)
+
+    def _drains(self, loop: ast.While) -> bool:
+        """`while self.points: ... self.points.pop(0)`, there or in a method of the object that the loop calls."""
+        asked = loop.test.args[0] if isinstance(loop.test, ast.Call) and loop.test.args else loop.test
+        if not self._is_it(asked):
+            return False
+        called = {
+            each.func.attr for each in walk(loop) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+        }
+        methods = self.function.owner.methods if self.function.owner is not None and self._same_class else {}
+        bodies = [loop, *(methods[name].node for name in sorted(called & set(methods)))]
+        return any(self._is_taken_out(each) for body in bodies for each in walk(body))
+
+    def _is_taken_out(self, node: ast.AST) -> bool:
+        """Whether a value is bound to, or made of, an entry that is taken out of the container."""
+        if not isinstance(node, (ast.Assign, ast.Return, ast.For, ast.NamedExpr)):
+            return False
+        called = (each.func for each in walk(node) if isinstance(each, ast.Call))
+        methods = (each for each in called if isinstance(each, ast.Attribute))
+        return any(each.attr in _TAKING and self._is_it(each.value) for each in methods)
 
     def _looks_up(self, node: ast.AST, keys: set[str]) -> bool:
         """`self.vectors[name]`, where a loop goes through the keys."""
