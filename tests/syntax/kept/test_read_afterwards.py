@@ -68,6 +68,8 @@ def read_at(
         "while self.draws: mean = mean + call(model, self.draws.pop(0), x)",
         "while len(self.draws): draw = self.draws.popleft(); mean = mean + call(model, draw, x)",
         "while self.draws: mean = mean + self.newest()",
+        "mean = torch.cat(self.draws).mean(0)",
+        "mean = torch.stack(list(self.draws)[1:], 0).mean(0)",
     ],
 )
 def test_a_container_is_read_through_where_all_entries_are_worked_with_in_the_end(reading: str) -> None:
@@ -85,6 +87,8 @@ def test_a_container_is_read_through_where_all_entries_are_worked_with_in_the_en
         "mean = call(model, max(self.draws, key=str), x)",
         "for draw in others.draws[-1]: mean = mean + call(model, draw, x)",
         "while self.draws: self.draws.pop(0)",
+        "mean = torch.cat(self.draws[-2:]).mean(0)",
+        "mean = torch.cat([x, self.draws[0]]).mean(0)",
         "while mean: mean = mean + call(model, self.draws.pop(0), x)",
     ],
 )

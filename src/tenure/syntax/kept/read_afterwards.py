@@ -22,6 +22,7 @@ from tenure.syntax.text.value_parts import gone_through
 
 _SAME_ENTRIES = frozenset({"sorted", "list", "tuple", "reversed", "iter", "values", "items"})
 _BY_NAME = frozenset({"items", "keys", "values", "named_parameters", "parameters", "named_buffers", "buffers"})
+_JOINING = ("cat", "concat", "concatenate", "stack", "vstack", "hstack")
 _TAKING = frozenset({"pop", "popleft", "popitem"})
 _ASKING = frozenset(
     {"len", "print", "repr", "str", "format", "isinstance", "type", "id", "float", "int", "bool"}
@@ -73,7 +74,7 @@ def _in_turns(function: Function, place: ast.AST) -> bool:
     return not all(by_name)
 
 
-Reading = ast.For | ast.AsyncFor | ast.While | Comprehension
+Reading = ast.For | ast.AsyncFor | ast.While | ast.Call | Comprehension
 
 
 def _spans(function: Function, line: int) -> bool:
@@ -99,6 +100,9 @@ class _Reader:
             if entries and any(self._uses(each, entries, field) for each in loop.body):
                 yield loop
         yield from (each for each in self.function.loops if isinstance(each, ast.While) and self._drains(each))
+        for call in self.function.calls_of(*_JOINING) if not field else ():
+            if call.args and self._is_it(call.args[0]):
+                yield call
         for made in self.function.comprehensions:
             through = (pair for each in made.generators for pair in gone_through(each.target, each.iter))
             entries = {name for name, of in through if self._is_it(of)}
