@@ -173,7 +173,8 @@ def _suspect(
     memory = _without_what_others_use(last, optimizer, parameters)
     addresses = graph.census.nodes.address[parameters].tolist()
     rows = [_weight(view, addresses) for view in ordered]
-    noted = next((reference for reference in path if elements_of_library_tables(graph)[reference]), None)
+    in_tables = elements_of_library_tables(graph)
+    noted = next((reference for reference in path if in_tables[reference]), None)
     named = innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
     holder = Droppable(noted) if noted is not None else named
     found = assemble_suspect(
