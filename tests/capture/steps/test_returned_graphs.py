@@ -50,3 +50,19 @@ def test_without_one_and_once_the_watch_is_over_nothing_is_seen() -> None:
 )
 def test_what_has_no_graph_is_not_watched(make: Any) -> None:
     assert not ReturnedGraphs().watch(make())
+
+
+def test_a_tensor_of_a_class_of_its_own_sees_nothing_of_the_watch() -> None:
+    asked: list[str] = []
+
+    class Seeing(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            asked.append(getattr(function, "__name__", ""))
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    output = called()[1].as_subclass(Seeing)
+    asked.clear()
+
+    assert ReturnedGraphs().watch([output])
+    assert asked == []

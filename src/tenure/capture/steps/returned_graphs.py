@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from tenure.capture.tensors.nested import nested_tensors
 
 MOST_OUTPUTS = 8
@@ -20,7 +22,8 @@ class ReturnedGraphs:
 
     def watch(self, output: Any) -> bool:
         """Whether there is a graph to watch, which is the case from now on. Costs microseconds."""
-        nodes = [node for each in nested_tensors(output) if (node := each.grad_fn) is not None][:MOST_OUTPUTS]
+        with torch._C.DisableTorchFunction():  # a tensor of a class of its own sees nothing of us
+            nodes = [node for each in nested_tensors(output) if (node := each.grad_fn) is not None][:MOST_OUTPUTS]
         passed = self._passed
 
         def tenure_backward_hook(gradients: Any) -> None:
