@@ -77,7 +77,7 @@ def test_the_history_of_an_optimizer_that_states_its_size_is_silent_while_it_fil
     history_size: int, silent: bool
 ) -> None:
     optimizer = f"Trainer.fit(trainer.py:9).optimizer -> torch.optim.lbfgs.LBFGS bound={history_size} -> "
-    kept = f"{optimizer}.state collections.defaultdict -> ['p'] dict -> ['old_dirs'] list length=64 -> [*{{n}}] tensor 64KiB"
+    kept = f"{optimizer}.state collections.defaultdict -> ['p'] dict -> ['old_dirs'] list length={{n}} -> [*{{n}}] tensor 64KiB"
 
     assert (find_suspects(drawn(kept, lambda step: step)) == ()) is silent
 
@@ -86,7 +86,7 @@ def test_the_history_of_an_optimizer_that_states_its_size_is_silent_while_it_fil
 def test_a_handlers_capacity_of_records_does_not_excuse_tensors_in_them_until_it_is_half_reached(
     capacity: int, silent: bool
 ) -> None:
-    handler = f"main.held -> logging.handlers.MemoryHandler bound={capacity} -> .buffer list length=64 -> "
+    handler = f"main.held -> logging.handlers.MemoryHandler bound={capacity} -> .buffer list length={{n}} -> "
     kept = f"{handler}[*{{n}}] logging.LogRecord#r* -> .args tuple#a* -> [1] tensor 64KiB"
 
     assert (find_suspects(drawn(kept, lambda step: step)) == ()) is silent
