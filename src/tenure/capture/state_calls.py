@@ -16,6 +16,7 @@ from torch.optim.optimizer import Optimizer
 
 from tenure.capture.guarding.replaced import Replaced
 from tenure.capture.system.file_mappings import find_mapped
+from tenure.capture.tensors.nested import nested_tensors
 from tenure.capture.tensors.storages import StorageFacts, StorageTable
 from tenure.model.recording import LOADING, SAVING
 
@@ -107,9 +108,6 @@ class StateCalls:
 
 def _bytes_beside(given: object, optimizers: Iterable[Optimizer]) -> int:
     """Of all storages of the tensors that are given, but of those that optimizers work on and those in mapped files."""
-    # Here, for NumPy is loaded with it.
-    from tenure.capture.tensors.nested import nested_tensors
-
     work = (value for each in optimizers for value in (each.param_groups, each.state))
     with torch._C.DisableTorchFunction():
         storages = _storages(nested_tensors(given))

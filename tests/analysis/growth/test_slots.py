@@ -34,3 +34,15 @@ def test_a_list_that_gets_longer_and_a_dict_with_a_stale_length_grow(kind: str, 
 
 def test_graphs_that_hang_on_what_fills_the_places_are_told() -> None:
     assert symptoms(tail=GRAPH) == ["growth"]
+
+
+def test_a_tensor_that_gets_longer_in_its_place_of_such_a_list_grows() -> None:
+    """Keys of one layer each, to which every step's are concatenated."""
+    layer = "main.cache -> __main__.Cache -> .keys list#keys length=2 -> [{at}] tensor#k{at}s{step} {size}KiB\n"
+
+    def at(step: int) -> str:
+        return "".join(layer.format(at=place, step=step, size=8 * step) for place in range(2))
+
+    steps = (*STEPS, 24, 32)
+    found = find_suspects([census(MODEL + at(step), step=step) for step in steps])
+    assert [each.symptom for each in found] == ["growth"]

@@ -50,6 +50,12 @@ def test_paths_that_are_no_strings_and_a_working_folder_that_is_gone_stop_nothin
     assert not is_library_file(str(packages.parent / "train_elsewhere.py"))
 
 
+def test_a_program_of_the_users_may_have_a_name_like_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert not is_library_file(str(tmp_path / "pytest.tuning.py"))
+
+
 def test_code_that_a_library_writes_and_runs_is_the_librarys(tmp_path: Path) -> None:
     assert is_library_file(str(tmp_path / "pytest.nn.conv_Conv_propagate_x1.py"))
     assert is_library_file(str(tmp_path / "torchinductor_ada" / "cx" / "cxq.py"))

@@ -31,9 +31,7 @@ def find_evaluated_with_graph(evaluations: Sequence[Sequence[Census]]) -> tuple[
     for censuses in reversed(evaluations):
         views = [view_census(each, Shapes()) for each in censuses if each.moment.startswith(EVALUATION_WITH_GRAPH)]
         if views:
-            saved = ((view, _saved(view)) for view in views)
-            view, nodes = max(saved, key=lambda each: int(each[0].graph.bytes_of_node[each[1]].sum()))
-            suspect = _suspect(view, nodes)
+            suspect = _suspect(*_where_most_is_saved(views))
             return () if suspect is None else (suspect,)
     return ()
 
@@ -45,15 +43,18 @@ def find_returned_with_graph(returned: Sequence[Census]) -> tuple[Suspect, ...]:
     Costs a search of each census.
     """
     views = [view_census(each, Shapes()) for each in returned if running_functions(each)]
-    saved = [(view, _saved(view)) for view in views]
-    sizes = [int(view.graph.bytes_of_node[nodes].sum()) for view, nodes in saved]
-    if not sizes or max(sizes) < LEAST_BYTES:
+    if not views:
         return ()
-    view, nodes = saved[sizes.index(max(sizes))]
-    if max(sizes) < LEAST_SHARE * int(view.census.storages.bytes.sum()):
-        return ()
-    suspect = _suspect(view, nodes)
+    view, nodes = _where_most_is_saved(views)
+    least = max(LEAST_BYTES, LEAST_SHARE * int(view.census.storages.bytes.sum()))
+    suspect = _suspect(view, nodes) if int(view.graph.bytes_of_node[nodes].sum()) >= least else None
     return () if suspect is None else (replace(suspect, facts=suspect.facts | {RETURNED: True}),)
+
+
+def _where_most_is_saved(views: Sequence[View]) -> tuple[View, Ints]:
+    """The view in which graphs save most, with the storages."""
+    saved = ((view, _saved(view)) for view in views)
+    return max(saved, key=lambda each: int(each[0].graph.bytes_of_node[each[1]].sum()))
 
 
 def _saved(view: View) -> Ints:

@@ -311,7 +311,8 @@ def _suspect_at(
     nodes = without_what_is_in_use(view, view.nodes_below(shapes, grown.shape), members)
     swollen = grown.bytes_only and by_element
     containers = containers_of(view, np.unique(owners_of(view, nodes)) if swollen else members)
-    in_bounds = _is_in_bounds(view, members, containers) or (not swollen and are_slots(views[: at + 1], containers))
+    places = not grown.bytes_only and are_slots(views[: at + 1], containers)
+    in_bounds = places or _is_in_bounds(view, members, containers)
     if in_bounds and (sawtooth or not _is_by_the_way(view, nodes)):
         return None
     if grown.trend.since is not None and not any(view.paths.held_by_root(node) for node in members.tolist()):

@@ -87,6 +87,12 @@ def by_an_attribute(suspect: Suspect) -> Suspect:
     return replace(suspect, holder=others[0]) if plain and others else suspect
 
 
+def by_the_librarys_table(suspect: Suspect) -> Suspect:
+    """The suspect, whose cut is entries of a library's own tables, told by the first of them: code of the library put
+    it there, at some call of the program."""
+    return replace(suspect, holder=suspect.cut[0], holder_is_yours=False)
+
+
 def _callback_to(graph: Graph, names: Sequence[int]) -> int:
     """The bound method that alone refers to an object; -1 where there is none, or more."""
     references = graph.census.references

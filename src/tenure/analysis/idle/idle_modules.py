@@ -12,6 +12,7 @@ from tenure.analysis.heap.carriers import (
     by_an_attribute,
     by_the_functions_name,
     by_the_hook,
+    by_the_librarys_table,
     drop_the_carrier,
     with_parts,
 )
@@ -196,7 +197,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[RestingModule], place: str
     )
     suspect = by_an_attribute(with_parts(_by_the_modules_own_name(suspect), last, cut))
     if in_tables:
-        suspect = replace(suspect, holder=suspect.cut[0], holder_is_yours=False)
+        suspect = by_the_librarys_table(suspect)
     weight = int(last.graph.bytes_of_node[memory].sum())
     if passed or stopped:  # the path goes by the optimizer, which has them too
         suspect = replace(suspect, holder=suspect.cut[0])

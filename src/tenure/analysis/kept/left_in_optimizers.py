@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
+from tenure.analysis.heap.carriers import by_the_librarys_table
 from tenure.analysis.heap.graph import Bools, Graph, labelled, object_of, reach, unquoted
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_rows
 from tenure.analysis.heap.held_group import Group
@@ -175,8 +175,10 @@ def _suspect(
     rows = [_weight(view, addresses) for view in ordered]
     in_tables = elements_of_library_tables(graph)
     noted = next((reference for reference in path if in_tables[reference]), None)
-    named = innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
-    holder = Droppable(noted) if noted is not None else named
+    if noted is not None:
+        holder = Droppable(noted)
+    else:
+        holder = innermost_droppable(graph, find_droppable(graph) & graph.user_made, path, ())
     found = assemble_suspect(
         Group(last, memory, memory, cut=(holder,), freed=memory),
         symptom="survivor",
@@ -188,7 +190,7 @@ def _suspect(
             f"survivor {graph.type_names[optimizer]} {replaced.type_name} {replaced.name}",
         ),
     )
-    return found if noted is None else dataclasses.replace(found, holder=found.cut[0], holder_is_yours=False)
+    return found if noted is None else by_the_librarys_table(found)
 
 
 def _without_what_others_use(view: View, optimizer: int, parameters: Ints) -> Ints:

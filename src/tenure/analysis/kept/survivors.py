@@ -8,7 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.carriers import by_an_attribute, by_the_functions_name, drop_the_carrier, with_parts
+from tenure.analysis.heap.carriers import (
+    by_an_attribute,
+    by_the_functions_name,
+    by_the_librarys_table,
+    drop_the_carrier,
+    with_parts,
+)
 from tenure.analysis.heap.cuts import LARGEST_CUT
 from tenure.analysis.heap.graph import PASSING_BY, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
@@ -123,7 +129,7 @@ def _suspect(
         fingerprint=fingerprint_of(f"survivor {release.type_name} {release.name}"),
     )
     if in_tables:
-        return dataclasses.replace(found, holder=found.cut[0], holder_is_yours=False)
+        return by_the_librarys_table(found)
     return by_an_attribute(with_parts(found, last, held_by))
 
 

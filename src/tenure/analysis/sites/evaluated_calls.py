@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import posixpath
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeGuard
 
 from tenure.analysis.sites.site_search import is_yours
-from tenure.analysis.sites.unfinished import bound_by
+from tenure.analysis.sites.unfinished import bound_at
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import RETURNED, RUNNING, HoldingReference, Suspect
-from tenure.syntax.text.file_nodes import nodes_in
-from tenure.syntax.text.name_uses import spans
-
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 
 
 def told_by_the_call(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
@@ -27,21 +21,11 @@ def told_by_the_call(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Sus
     site = SourceLocation(*calls[0])
     if RETURNED not in suspect.facts and suspect.holder.kind != "unknown":
         return replace(suspect, holder=replace(suspect.holder, sites=(site,)), ambiguous=False)
-    holder = replace(_bound_there(site, sources), sites=(site,))
-    root = f"what `{holder.name}` gets in {site.function} ({posixpath.basename(site.file)}:{site.line})"
+    source = sources.get(site.file)
+    name = (bound_at(source, site.line) if source else "") or site.function.rpartition(".")[2]
+    holder = HoldingReference("local", name, name, scope_file=site.file, scope_function=site.function,
+                              scope_line=site.line, sites=(site,))  # fmt: skip
+    root = f"what `{name}` gets in {site.function} ({posixpath.basename(site.file)}:{site.line})"
     yours = is_yours((site,), sources, default=suspect.holder_is_yours)
     return replace(suspect, holder=holder, cut=(holder,), ambiguous=False, holder_is_yours=yours,
                    path_text=(root, *suspect.path_text[1:]))  # fmt: skip
-
-
-def _bound_there(site: SourceLocation, sources: Mapping[str, SourceFile]) -> HoldingReference:
-    source = sources.get(site.file)
-    around = [each for each in nodes_in(source) if _is_around(each, site.line)] if source else []
-    name = bound_by(source, around[-1]) if source and around else site.function.rpartition(".")[2]
-    return HoldingReference(
-        "local", name, name, scope_file=site.file, scope_function=site.function, scope_line=site.line
-    )
-
-
-def _is_around(node: ast.AST, line: int) -> TypeGuard[ast.stmt]:
-    return isinstance(node, _SIMPLE) and spans(node, [line])

@@ -40,7 +40,7 @@ def named_by_what_builds_it(suspect: Suspect, sources: Mapping[str, SourceFile])
         if source is None or statement is None:
             continue
         scope = function.partition(".<locals>.<")[0]
-        name = bound_by(source, statement)
+        name = _bound_by(source, statement)
         holder = replace(suspect.holder, kind="local", name=name, expression=f"{name}[*]", element=True,
                          scope_file=file, scope_function=scope, scope_line=statement.lineno,
                          sites=(SourceLocation(file, statement.lineno, scope),))  # fmt: skip
@@ -62,7 +62,7 @@ def named_by_its_cycle(suspect: Suspect, sources: Mapping[str, SourceFile]) -> S
     if not around:
         return suspect
     (source, call), statement = found[0], around[-1]
-    name = bound_by(source, statement) if isinstance(statement, ast.Assign) else called_name(call)
+    name = _bound_by(source, statement) if isinstance(statement, ast.Assign) else called_name(call)
     function = function_around(parse(source), [call.lineno])
     site = SourceLocation(source.path, call.lineno, getattr(function, "name", MODULE))
     holder = HoldingReference("local", name, f"{name}[*]", scope_file=source.path, element=True, sites=(site,),
@@ -91,7 +91,13 @@ def _building(source: SourceFile, line: int, kinds: tuple[type[ast.expr], ...]) 
                     yield statement
 
 
-def bound_by(source: SourceFile, statement: ast.stmt) -> str:
+def bound_at(source: SourceFile, line: int) -> str:
+    """What the innermost statement at a line binds, or the function that gives it back; "" where none stands there."""
+    around = [each for each in nodes_in(source) if isinstance(each, _SIMPLE) and spans(each, [line])]
+    return _bound_by(source, around[-1]) if around else ""
+
+
+def _bound_by(source: SourceFile, statement: ast.stmt) -> str:
     """What the statement binds, of several names the first, or the function that gives it back."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     parts = [part for target in targets for part in getattr(target, "elts", [target])]

@@ -22,7 +22,7 @@ def is_library_file(path: str) -> bool:
         return True
     if path.startswith((_STANDARD_LIBRARY, OWN_FOLDER)):
         return True
-    return _is_below_packages(path) or _is_written_by_a_library(parts)
+    return _is_below_packages(path) or _is_written_by_a_library(path, parts)
 
 
 def _is_below_packages(path: str) -> bool:
@@ -35,9 +35,12 @@ def _is_below_packages(path: str) -> bool:
     return any(path.startswith(folder + os.sep) and _has_installed_packages(folder) for folder in folders if folder)
 
 
-def _is_written_by_a_library(parts: list[str]) -> bool:
+def _is_written_by_a_library(path: str, parts: list[str]) -> bool:
     """Code that a library writes into a temporary folder and runs: torch's compiler below `torchinductor_USER`,
-    torch-geometric in files that go by the module they belong to, `torch_geometric.nn.conv.gin_conv_....py`."""
+    torch-geometric in files that go by the module they belong to, `torch_geometric.nn.conv.gin_conv_....py`. A file of
+    such a name in the program's own folder is the user's."""
+    if str(Path(path).parent) in _folders_of_the_program():
+        return False
     package, dot, rest = parts[-1].removesuffix(".py").partition(".")
     owner = getattr(sys.modules.get(package), "__file__", None) if dot and rest else None
     by_module = isinstance(owner, str) and is_library_file(owner)
