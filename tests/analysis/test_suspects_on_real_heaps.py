@@ -246,6 +246,37 @@ def test_a_hook_that_keeps_activations_in_a_closure() -> None:
     assert suspect.growth_bytes_per_step == 128 * 256 * 4
 
 
+class Tap:
+    """Listens to a layer for as long as it likes."""
+
+    def __init__(self, layer: torch.nn.Module) -> None:
+        self.seen: Any = None
+        layer.register_forward_hook(self.note)
+
+    def note(self, layer: torch.nn.Module, inputs: object, output: Any) -> None:
+        self.seen = output.tanh()
+
+
+def test_hooks_that_come_to_one_layer_after_the_other_are_the_hooks_not_what_each_has_seen() -> None:
+    """The layers whose table of hooks holds memory become more as well, for as long as there are others."""
+
+    def program(watch: Watch) -> None:
+        layers = [torch.nn.Linear(64, 64) for _ in range(9)]
+        for step in range(9):
+            Tap(layers[step])
+            Tap(layers[0])
+            hidden = torch.randn(128, 64)
+            for layer in layers:
+                hidden = layer(hidden)
+            watch.net(hidden).pow(2).mean().backward()
+            watch.end_step()
+
+    (suspect,) = suspects_of(program)
+
+    assert (suspect.symptom, suspect.holder.kind, suspect.holder.name) == ("growth", "hook", "_forward_hooks")
+    assert suspect.growth_objects_per_step == 2.0
+
+
 def test_copies_of_a_model() -> None:
     def program(watch: Watch) -> None:
         best = []

@@ -206,7 +206,7 @@ def _accumulation_points(
             continue
         trend = find_trend(steps, counts[:, shape].tolist())
         plain = trend.kind == "growing" and not weights.graph_nodes[-1, shape]
-        if trend.kind == "flat" or (plain and _were_all_there(views, shape)):
+        if trend.kind == "flat" or (plain and _were_all_there(views, shape)) or _are_hook_tables(views[-1], shape):
             continue
         of_graph = shapes.graph[shape] >= 0 or weights.graph_nodes[:, shape].any()
         if of_graph and _falls_out_of_sight(views, counts[:, shape]):
@@ -245,6 +245,13 @@ def _were_all_there(views: Sequence[View], shape: int) -> bool:
     then = dict(zip(first.census.nodes.address.tolist(), first.graph.type_names, strict=True))
     members = last.members(shape).tolist()
     return all(then.get(int(last.census.nodes.address[node])) == last.graph.type_names[node] for node in members)
+
+
+def _are_hook_tables(view: View, shape: int) -> bool:
+    """Every module has its tables of hooks from the start, and one more of them in a census had its first hook: it is
+    the hooks that accumulate."""
+    members = view.members(shape)
+    return bool(len(members)) and bool(view.graph.hook_tables[members].all())
 
 
 def _are_made_anew(views: Sequence[View], shape: int, counts: Sequence[int], values: Sequence[int]) -> bool:
