@@ -100,3 +100,19 @@ def test_that_a_program_compiles_is_known_by_its_note(tmp_path: Path) -> None:
     noted = replace(plain, notes=(Note("info", COMPILES, 9),))
 
     assert [Evidence(each, (), {}, ()).compiles for each in (plain, noted)] == [False, True]
+
+
+def test_of_unusual_calls_those_before_the_first_with_a_backward_pass_count_in_a_step_that_ended(tmp_path: Path) -> None:
+    """The last of a step's calls are its training's own."""
+    moments = [f"evaluation-training-{call}" for call in (2, 3, 5)]
+    censuses = tuple(census(MODEL, step=4, moment=moment) for moment in moments)
+
+    def unusual(*steps: Step) -> list[str]:
+        evidence = Evidence(replace(recording(tmp_path), steps=steps), censuses, {}, ())
+        assert evidence.evaluations == ()
+        return [each.moment for each in evidence.unusual]
+
+    assert unusual(Step(5, 1.0, 1.0)) == moments
+    assert unusual(Step(5, 1.0, 1.0, {"unusual_backward": 3})) == moments[:1]
+    assert unusual(Step(5, 1.0, 1.0, {"unusual_backward": 2})) == []
+    assert unusual(Step(4, 1.0, 1.0)) == []

@@ -221,6 +221,28 @@ def test_a_backward_pass_through_what_an_evaluation_gave_back_is_in_its_steps_ro
     assert [row.counters.get("evaluation_backward", 0) for row in rows] == [0, 0, 0, int(asks), 0]
 
 
+@pytest.mark.parametrize("asks", [False, True])
+def test_more_calls_in_training_mode_than_any_step_had_are_looked_at_as_they_return(tmp_path: Path, asks: bool) -> None:
+    """An evaluation that asks for neither mode, or micro-batches that became more: the backward pass tells."""
+    model, optimizer = linear_and_sgd()
+    log = CensusLog()
+    with recording(tmp_path, log):
+        for _ in range(3):
+            train_step(model, optimizer)
+        outputs = [model(torch.ones(2, 3)) for _ in range(2)]
+        if asks:
+            sum(output.sum() for output in outputs).backward()
+        for _ in range(2):
+            train_step(model, optimizer)
+
+    assert [call for call in log.calls if call[1].startswith("evaluation")] == [
+        (3, "evaluation-training-2"),
+        (3, "evaluation-training-3"),
+    ]
+    rows = open_recording(tmp_path).steps
+    assert [row.counters.get("unusual_backward", 0) for row in rows] == [0, 0, 0, 2 if asks else 3, 0]
+
+
 def test_calls_without_gradients_in_training_mode_are_an_evaluation_too(tmp_path: Path) -> None:
     model, optimizer = linear_and_sgd()
     log = CensusLog()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -21,7 +22,9 @@ from tenure.model.recording import (
     EVALUATION,
     EVALUATION_BACKWARD,
     EVALUATION_RETURNED,
+    EVALUATION_UNUSUAL,
     PEAK,
+    UNUSUAL_BACKWARD,
     Recording,
     Step,
     is_within_step,
@@ -58,7 +61,8 @@ class Evidence:
         inside = [
             census
             for census in self.of_tensors
-            if census.moment.startswith(EVALUATION) and not census.moment.startswith(EVALUATION_RETURNED)
+            if census.moment.startswith(EVALUATION)
+            and not census.moment.startswith((EVALUATION_RETURNED, EVALUATION_UNUSUAL))
         ]
         steps = sorted({census.step for census in inside})
         return tuple(tuple(census for census in inside if census.step == step) for step in steps)
@@ -72,6 +76,17 @@ class Evidence:
             census
             for census in self.of_tensors
             if census.moment.startswith(EVALUATION_RETURNED) and census.step + 1 in ended
+        )
+
+    @cached_property
+    def unusual(self) -> tuple[Census, ...]:
+        """The same of calls in training mode, beyond those of any step before."""
+        first = {row.step: row.counters.get(UNUSUAL_BACKWARD, math.inf) for row in self.recording.steps}
+        return tuple(
+            census
+            for census in self.of_tensors
+            if census.moment.startswith(EVALUATION_UNUSUAL)
+            and int(census.moment.removeprefix(EVALUATION_UNUSUAL)) < first.get(census.step + 1, 0)
         )
 
     @cached_property

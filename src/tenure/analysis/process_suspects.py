@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tenure.analysis.evidence import Evidence
-from tenure.analysis.growth.evaluated_with_graph import find_evaluated_with_graph, find_returned_with_graph
+from tenure.analysis.growth.evaluated_with_graph import (
+    find_evaluated_with_graph,
+    find_returned_with_graph,
+    find_unusual_with_graph,
+)
 from tenure.analysis.growth.evaluation_growth import find_growing_in_evaluations
 from tenure.analysis.growth.falls import with_falls
 from tenure.analysis.growth.saved_out_of_sight import told_with_graphs
@@ -84,7 +88,11 @@ def _piled_up_in_evaluations(evidence: Evidence, told: Sequence[Suspect]) -> tup
 
 def _evaluated_with_graph(evidence: Evidence, piled_up: Sequence[Suspect]) -> tuple[Suspect, ...]:
     """Graphs of an evaluation, where nothing that is told to pile up there has them."""
-    found = find_evaluated_with_graph(evidence.evaluations) or find_returned_with_graph(evidence.returned)
+    found = (
+        find_evaluated_with_graph(evidence.evaluations)
+        or find_returned_with_graph(evidence.returned)
+        or find_unusual_with_graph(evidence.unusual)
+    )
     located = (told_by_the_call(locate(each, evidence.sources), evidence.sources) for each in found)
     known = frozenset().union(*(suspect.storages for suspect in piled_up))
     return tuple(suspect for suspect in located if suspect.storages.isdisjoint(known))

@@ -32,6 +32,7 @@ from tenure.capture.steps.schedule import (
     can_afford_within,
     is_due,
 )
+from tenure.capture.steps.unusual_calls import UnusualCalls
 from tenure.capture.steps.watched_steps import WatchedSteps
 from tenure.capture.system.ranks import find_place
 from tenure.capture.writing.census_writing import CensusWriter, TakeCensus
@@ -77,6 +78,7 @@ class StepRecorder:
         self.phases = PhaseCounters(self._counters.read_within_step)
         self._inputs = InputSizes()
         self._evaluation_calls = EvaluationCalls()
+        self._unusual_calls = UnusualCalls()
         self._watches_silence = False
         self.optimizers = KnownOptimizers()
         self._censuses = CensusWriter(journal, take_census)
@@ -177,7 +179,8 @@ class StepRecorder:
         """The forward of this root is over."""
         trains = bool(getattr(module, "training", True))
         self.phases.leave_forward(evaluates=self.trains and not trains)
-        moment = self._evaluation_calls.take_return(output)
+        unusual = self._unusual_calls.take_return(output) if self.trains and trains else None
+        moment = self._evaluation_calls.take_return(output) or unusual
         if moment and self._can_afford_within():
             self.record_census(moment, None)
 
@@ -205,7 +208,7 @@ class StepRecorder:
         counters = self._counters.read_after_step(step, self._clock.step_seconds, wanted=within)
         if within:
             counters = counters | self.phases.end_step() | self._inputs.end_step()
-        counters = counters | self._evaluation_calls.take_backward()
+        counters = counters | self._evaluation_calls.take_backward() | self._unusual_calls.take_backward()
         self._write_step(elapsed, counters)
         if self._samples.asks or self._next_decision.has_come(step, elapsed=elapsed, counters=counters):
             with collector_rests():  # rings that the census sees must be there in the copy that is left after it
@@ -292,6 +295,7 @@ class StepRecorder:
     def _decide(self, moment: str, inputs: Any, elapsed: float, counters: dict[str, int]) -> None:
         """What depends on the step's number, on the time, or on what was asked for: a census, what is watched next."""
         self._evaluation_calls.end_step(watched=self._modules.is_watching)
+        self._unusual_calls.end_step(watched=self._modules.is_watching)
         hook_seconds = self._guard.own_seconds - self._extra_seconds - self._censuses.spending.total.seconds
         self._watched.measure(self.step, elapsed, hook_seconds)
         self._counters.every_other = self._watched.is_overdrawn

@@ -18,6 +18,12 @@ EVALUATION_RETURNED = f"{EVALUATION}returned-"
 EVALUATION_BACKWARD = "evaluation_backward"
 """The counter that is 1 where a backward pass went through what such a call of the step gave back."""
 
+EVALUATION_UNUSUAL = f"{EVALUATION}training-"
+"""The same as a call in training mode has given back a graph, one of more calls than any step before had."""
+
+UNUSUAL_BACKWARD = "unusual_backward"
+"""The counter that tells through which of the step's unusual calls a backward pass went first, by its number."""
+
 OUT_OF_MEMORY = "out-of-memory"
 """Moment of a census taken where device memory ran out, inside the step."""
 

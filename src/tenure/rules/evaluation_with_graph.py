@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import EVALUATED_WITH_GRAPH, RETURNED, Suspect
+from tenure.model.suspect import EVALUATED_WITH_GRAPH, IN_TRAINING_MODE, RETURNED, Suspect
 from tenure.rules.claim import claim, plural, subject
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.program.functions import Function
@@ -16,22 +16,24 @@ from tenure.syntax.values.graph_values import backward_root
 from tenure.syntax.values.without_graph import is_without_graph
 
 _REMEDY = "run it under `torch.inference_mode()` or `torch.no_grad()`"
+_LEFT_IN_TRAINING = f"{_REMEDY}, and call `eval()` first where dropout and batch norm are to rest"
 _READ_LATER = "a generator or `map` that is made under it and read outside runs without it"
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Graphs that calls of a model in evaluation mode record, of a model that the training calls in the other."""
+    """Graphs that calls of a model in evaluation mode record, of a model that the training calls in the other; or calls
+    in training mode, many in a row, that no backward pass follows."""
     if EVALUATED_WITH_GRAPH not in suspect.facts:
         return None
-    returned = RETURNED in suspect.facts
+    returned, mode = RETURNED in suspect.facts, "training" if IN_TRAINING_MODE in suspect.facts else "evaluation"
     holds = "its output holds" if returned else f"{subject(suspect)} {plural(suspect, 'holds', 'hold')}"
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"The model is called in evaluation mode with autograd on, and {holds} its activations for a backward "
+        message=f"The model is called in {mode} mode with autograd on, and {holds} its activations for a backward "
         "pass that never comes.",
-        remedies=(_REMEDY if returned else f"{_REMEDY}; {_READ_LATER}",),
+        remedies=(_LEFT_IN_TRAINING if mode == "training" else _REMEDY if returned else f"{_REMEDY}; {_READ_LATER}",),
         at_most="likely",
     )
 

@@ -3,7 +3,11 @@ from __future__ import annotations
 import pytest
 
 from heaps import census
-from tenure.analysis.growth.evaluated_with_graph import find_evaluated_with_graph, find_returned_with_graph
+from tenure.analysis.growth.evaluated_with_graph import (
+    find_evaluated_with_graph,
+    find_returned_with_graph,
+    find_unusual_with_graph,
+)
 from tenure.model.heap import Census
 from tenure.rules.evaluation_with_graph import check_suspect
 
@@ -76,3 +80,13 @@ def test_what_is_little_beside_all_else_is_not_told() -> None:
     much = "main.table -> tensor 80MiB\n"
 
     assert find_returned_with_graph([returned("2MiB", much)]) == ()
+
+
+def test_what_a_model_that_was_left_in_training_mode_gives_back_is_told_as_such() -> None:
+    (found,) = find_unusual_with_graph([returned("2MiB")])
+
+    told = check_suspect(found)
+    assert told is not None
+    assert (told.rule, told.confidence, told.retained_bytes) == ("TN108", "likely", 2 << 20)
+    assert "called in training mode with autograd on" in told.message
+    assert "`eval()`" in told.remedies[0].summary

@@ -18,6 +18,7 @@ def score(net, batch):
     )
     self.scores, loss = net(batch)
     return net(batch).detach()
+    canvas[..., part] += net(batch)
 """,
     )
 }
@@ -25,7 +26,9 @@ RESULT = HoldingReference("local", "result", "result", scope_function="Module._c
 
 
 @pytest.mark.parametrize(
-    ("line", "name"), [(3, "outputs"), (5, "scores"), (6, "score")], ids=["several lines", "two targets", "given back"]
+    ("line", "name"),
+    [(3, "outputs"), (5, "scores"), (6, "score"), (7, "canvas")],
+    ids=["several lines", "two targets", "given back", "a part"],
 )
 def test_what_a_call_gives_back_goes_by_the_name_that_it_will_get(line: int, name: str) -> None:
     facts = {RUNNING: ((SCORING, line, "score"), (SCORING, 40, "main")), RETURNED: True}

@@ -19,7 +19,7 @@ from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.running import running_functions
 from tenure.model.heap import BUFFERS_FREED, Census, Ints, NodeKind, ReferenceKind
 from tenure.model.recording import EVALUATION_WITH_GRAPH
-from tenure.model.suspect import EVALUATED_WITH_GRAPH, RETURNED, RUNNING, Suspect
+from tenure.model.suspect import EVALUATED_WITH_GRAPH, IN_TRAINING_MODE, RETURNED, RUNNING, Suspect
 
 
 def find_evaluated_with_graph(evaluations: Sequence[Sequence[Census]]) -> tuple[Suspect, ...]:
@@ -49,6 +49,15 @@ def find_returned_with_graph(returned: Sequence[Census]) -> tuple[Suspect, ...]:
     least = max(LEAST_BYTES, LEAST_SHARE * int(view.census.storages.bytes.sum()))
     suspect = _suspect(view, nodes) if int(view.graph.bytes_of_node[nodes].sum()) >= least else None
     return () if suspect is None else (replace(suspect, facts=suspect.facts | {RETURNED: True}),)
+
+
+def find_unusual_with_graph(unusual: Sequence[Census]) -> tuple[Suspect, ...]:
+    """The same of a model that was left in training mode.
+
+    Costs a search of each census.
+    """
+    found = find_returned_with_graph(unusual)
+    return tuple(replace(suspect, facts=suspect.facts | {IN_TRAINING_MODE: True}) for suspect in found)
 
 
 def _where_most_is_saved(views: Sequence[View]) -> tuple[View, Ints]:

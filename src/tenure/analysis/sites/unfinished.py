@@ -103,4 +103,4 @@ def _bound_by(source: SourceFile, statement: ast.stmt) -> str:
     parts = [part for target in targets for part in getattr(target, "elts", [target])]
     names = [name for part in parts if isinstance(part, ast.expr) and (name := dotted(part))]
     around = function_around(parse(source), [statement.lineno])
-    return names[0].rpartition(".")[2] if names else getattr(around, "name", "")
+    return names[0].rpartition(".")[2].removesuffix("[]") if names else getattr(around, "name", "")

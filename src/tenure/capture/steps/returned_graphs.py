@@ -1,5 +1,5 @@
-"""Whether a backward pass comes to what a model gave back in evaluation mode: forces are gradients of an energy, and an
-attack or an attribution asks for those of its input."""
+"""Whether a backward pass comes to what a model gave back where none is expected: forces are gradients of an energy in
+evaluation mode, and an attack or an attribution asks for those of its input."""
 
 from __future__ import annotations
 
@@ -18,25 +18,35 @@ class ReturnedGraphs:
 
     def __init__(self) -> None:
         self._handles: list[Any] = []
-        self._passed: list[bool] = []
+        self._passed: list[int] = []
 
-    def watch(self, output: Any) -> bool:
-        """Whether there is a graph to watch, which is the case from now on. Costs microseconds."""
-        with torch._C.DisableTorchFunction():  # a tensor of a class of its own sees nothing of us
-            nodes = [node for each in nested_tensors(output) if (node := each.grad_fn) is not None][:MOST_OUTPUTS]
+    def watch(self, output: Any, number: int = 1) -> bool:
+        """Whether there is a graph to watch, which is the case from now on; the call goes by its `number`. Costs
+        microseconds."""
+        nodes = _nodes(output)
         passed = self._passed
 
         def tenure_backward_hook(gradients: Any) -> None:
-            passed.append(True)
+            passed.append(number)
 
         self._handles += [node.register_prehook(tenure_backward_hook) for node in nodes]
         return bool(nodes)
 
-    def end(self) -> bool:
-        """Watch no longer; whether a backward pass came."""
-        came = bool(self._passed)
+    def end(self) -> int:
+        """Watch no longer; the lowest number of a call to which a backward pass came, 0 where none came."""
+        first = min(self._passed, default=0)
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
         self._passed.clear()
-        return came
+        return first
+
+
+def has_graph(output: Any) -> bool:
+    """Whether autograd recorded the call that gave this back."""
+    return bool(_nodes(output))
+
+
+def _nodes(output: Any) -> list[Any]:
+    with torch._C.DisableTorchFunction():  # a tensor of a class of its own sees nothing of us
+        return [node for each in nested_tensors(output) if (node := each.grad_fn) is not None][:MOST_OUTPUTS]
