@@ -102,7 +102,7 @@ def test_that_a_program_compiles_is_known_by_its_note(tmp_path: Path) -> None:
     assert [Evidence(each, (), {}, ()).compiles for each in (plain, noted)] == [False, True]
 
 
-def test_of_unusual_calls_those_before_the_first_with_a_backward_pass_count_in_a_step_that_ended(tmp_path: Path) -> None:
+def test_of_unusual_calls_those_before_the_first_with_a_backward_pass_count(tmp_path: Path) -> None:
     """The last of a step's calls are its training's own."""
     moments = [f"evaluation-training-{call}" for call in (2, 3, 5)]
     censuses = tuple(census(MODEL, step=4, moment=moment) for moment in moments)

@@ -1,5 +1,5 @@
-"""Calls of a model in training mode that autograd records, more of them than any step before had: an evaluation that asks
-neither for evaluation mode nor for `no_grad`, unless a backward pass comes to them."""
+"""Calls of a model in training mode that autograd records, more of them than any step before had: an evaluation that
+asks neither for evaluation mode nor for `no_grad`, unless a backward pass comes to them."""
 
 from __future__ import annotations
 
