@@ -35,6 +35,7 @@ from tenure.analysis.idle.peak_figures import (
 )
 from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.idle.step_replay import Replay
+from tenure.analysis.idle.unused_graphs import find_unused_graphs
 from tenure.analysis.idle.weights import is_worth_a_word_to_the_user
 from tenure.analysis.same_statement import join_same_statement
 from tenure.analysis.sites.evaluated_calls import told_by_the_call
@@ -118,8 +119,17 @@ def find_idle(evidence: Evidence) -> tuple[Suspect, ...]:
     casts = [each for peak in peaks for each in parts.found(find_autocast_cache, peak, regions)]
     built = [each for peak in peaks for each in parts.found(find_built_anyway, peak, sources)]
     within = parts.changed((*casts, *built), _at_the_highest_peak, peaks)
-    found = tuple(each for each in parts.each(locate, found, sources) if is_worth_a_word_to_the_user(each))
+    found = (*parts.each(locate, found, sources), *_unused_graphs(evidence, idle))
+    found = tuple(each for each in found if is_worth_a_word_to_the_user(each))
     return (*parts.each(told_with_what_is_handed_on, found, sources), *within)
+
+
+def _unused_graphs(evidence: Evidence, idle: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """Graphs at the peaks that no backward pass goes through, beside those that names lead to, which idle by these."""
+    told, parts, sources = frozenset().union(*(each.storages for each in idle)), evidence.parts, evidence.sources
+    found = [each for peak in evidence.peaks for each in parts.found(find_unused_graphs, peak, told)]
+    highest = parts.changed(tuple(found), _at_the_highest_peak, evidence.peaks)
+    return tuple(told_by_the_call(each, sources) for each in parts.each(locate, highest, sources))
 
 
 def _at_the_highest_peak(suspects: tuple[Suspect, ...], peaks: Sequence[Replay]) -> tuple[Suspect, ...]:

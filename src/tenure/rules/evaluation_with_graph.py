@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import EVALUATED_WITH_GRAPH, IN_TRAINING_MODE, RETURNED, Suspect
+from tenure.model.suspect import EVALUATED_WITH_GRAPH, RETURNED, Suspect
 from tenure.rules.claim import claim, plural, subject
 from tenure.rules.source_claim import claim_source
 from tenure.syntax.program.functions import Function
@@ -21,18 +21,19 @@ _READ_LATER = "a generator or `map` that is made under it and read outside runs 
 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Graphs that calls of a model in evaluation mode record, of a model that the training calls in the other; or calls
-    in training mode, many in a row, that no backward pass follows."""
+    """Graphs that calls of a model record and no backward pass goes through: in evaluation mode where the training
+    calls it in the other, in training mode more often than a step does, or at a profiled step's peak."""
     if EVALUATED_WITH_GRAPH not in suspect.facts:
         return None
-    returned, mode = RETURNED in suspect.facts, "training" if IN_TRAINING_MODE in suspect.facts else "evaluation"
+    returned, mode = RETURNED in suspect.facts, suspect.facts[EVALUATED_WITH_GRAPH]
+    called = f"called in {mode} mode" if mode else "called"
     holds = "its output holds" if returned else f"{subject(suspect)} {plural(suspect, 'holds', 'hold')}"
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"The model is called in {mode} mode with autograd on, and {holds} its activations for a backward "
-        "pass that never comes.",
+        message=f"The model is {called} with autograd on, and {holds} its activations for a backward pass that never "
+        "comes.",
         remedies=(_LEFT_IN_TRAINING if mode == "training" else _REMEDY if returned else f"{_REMEDY}; {_READ_LATER}",),
         at_most="likely",
     )

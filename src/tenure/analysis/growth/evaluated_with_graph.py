@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from tenure.analysis.growth.evaluation_growth import LEAST_BYTES, LEAST_SHARE, is_much
 from tenure.analysis.heap.assemble import Measured, assemble_suspect
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows, view_census
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.running import running_functions
-from tenure.model.heap import BUFFERS_FREED, Census, Ints, NodeKind, ReferenceKind
+from tenure.analysis.heap.saved_by_graphs import saved_by_graphs_alone
+from tenure.model.heap import Census, Ints
 from tenure.model.recording import EVALUATION_WITH_GRAPH
-from tenure.model.suspect import EVALUATED_WITH_GRAPH, IN_TRAINING_MODE, RETURNED, RUNNING, Suspect
+from tenure.model.suspect import EVALUATED_WITH_GRAPH, RETURNED, RUNNING, Suspect
 
 
 def find_evaluated_with_graph(evaluations: Sequence[Sequence[Census]]) -> tuple[Suspect, ...]:
@@ -57,25 +55,13 @@ def find_unusual_with_graph(unusual: Sequence[Census]) -> tuple[Suspect, ...]:
     Costs a search of each census.
     """
     found = find_returned_with_graph(unusual)
-    return tuple(replace(suspect, facts=suspect.facts | {IN_TRAINING_MODE: True}) for suspect in found)
+    return tuple(replace(suspect, facts=suspect.facts | {EVALUATED_WITH_GRAPH: "training"}) for suspect in found)
 
 
 def _where_most_is_saved(views: Sequence[View]) -> tuple[View, Ints]:
     """The view in which graphs save most, with the storages."""
-    saved = ((view, _saved(view)) for view in views)
+    saved = ((view, saved_by_graphs_alone(view)) for view in views)
     return max(saved, key=lambda each: int(each[0].graph.bytes_of_node[each[1]].sum()))
-
-
-def _saved(view: View) -> Ints:
-    """Storages that nodes whose buffers are not freed have saved, and that live by graphs alone."""
-    graph, references, nodes = view.graph, view.census.references, view.census.nodes
-    unused = (nodes.kind == NodeKind.AUTOGRAD) & ((nodes.flags & BUFFERS_FREED) == 0)
-    saved = (references.kind == ReferenceKind.SAVED) & unused[references.source]
-    tensors = np.unique(references.target[saved])
-    reached = reach(graph, tensors, without=references.kind != ReferenceKind.STORAGE)
-    reached &= ~reach(graph, graph.roots, without=np.isin(references.kind, GRAPH_REFERENCES))
-    storages = view.census.storages.node
-    return storages[reached[storages]]
 
 
 def _suspect(view: View, nodes: Ints) -> Suspect | None:
@@ -85,7 +71,9 @@ def _suspect(view: View, nodes: Ints) -> Suspect | None:
     group = Group(view, nodes, nodes)
     group = replace(group, cut=cut_of(group), freed=nodes)
     series = series_of_rows(view.census.moment, [view], [(size, len(nodes))])
-    measured = Measured(series=series, facts={EVALUATED_WITH_GRAPH: True, RUNNING: running_functions(view.census)})
+    measured = Measured(
+        series=series, facts={EVALUATED_WITH_GRAPH: "evaluation", RUNNING: running_functions(view.census)}
+    )
     suspect = assemble_suspect(group, symptom="peak", measured=measured, fingerprint="")
     held = f"{suspect.holder.scope_function} {suspect.holder.owner_type} {suspect.holder.name}"
     return replace(suspect, fingerprint=fingerprint_of(f"evaluated with graph {held}"), drops=())

@@ -1,4 +1,5 @@
-"""Graphs of one census that are made of the same operations and have nothing in common but what adds them up."""
+"""The graphs of one census, and those of them that are made of the same operations and have nothing in common but what
+adds them up."""
 
 from __future__ import annotations
 
@@ -38,13 +39,24 @@ def find_graphs_alike(graph: Graph) -> list[list[int]]:
     return max(by_names.values(), key=lambda alike: (len(alike) > 1, sum(map(len, alike))), default=[])
 
 
-def _parts(graph: Graph) -> list[list[int]]:
-    """Autograd nodes by the graph that they are part of, sums of graphs and leaves left out."""
+def find_graphs(graph: Graph) -> list[list[int]]:
+    """Autograd nodes by the graph that they are part of, leaves left out. Costs a walk of all graphs."""
+    return _joined(*_inner_nodes(graph))
+
+
+def _inner_nodes(graph: Graph) -> tuple[set[int], list[tuple[int, int]]]:
+    """Autograd nodes that are no leaves, and which lead to which."""
     nodes, references, names = graph.census.nodes, graph.census.references, graph.type_names
     inner = {n for n in np.flatnonzero(nodes.kind == NodeKind.AUTOGRAD).tolist() if not names[n].startswith(_LEAF)}
     is_next = references.kind == ReferenceKind.NEXT
     pairs = zip(references.source[is_next].tolist(), references.target[is_next].tolist(), strict=True)
-    edges = [(source, target) for source, target in pairs if source in inner and target in inner]
+    return inner, [(source, target) for source, target in pairs if source in inner and target in inner]
+
+
+def _parts(graph: Graph) -> list[list[int]]:
+    """Autograd nodes by the graph that they are part of, sums of graphs and leaves left out."""
+    inner, edges = _inner_nodes(graph)
+    names = graph.type_names
     below: dict[int, list[int]] = {}
     for source, target in edges:
         below.setdefault(source, []).append(target)
