@@ -1,4 +1,4 @@
-"""TN405: parameters that no optimizer has keep gradients."""
+"""TN405: parameters that no optimizer steps keep gradients."""
 
 import dataclasses
 
@@ -6,6 +6,7 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.suspect import (
     GRADIENTS_IN_TURN,
+    OPTIMIZER_STOPPED,
     PART_WITH_GRADIENTS,
     PARTS_WITH_GRADIENTS,
     TRAINED_BEFORE,
@@ -26,15 +27,23 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     each = "" if str(suspect.facts["gradients_of"]).endswith("Parameter") else ".*"
     gradients = _gradients_of(suspect.holder, each)
     left, before = bool(suspect.facts.get("left_by_backward")), TRAINED_BEFORE in suspect.facts
+    stopped = OPTIMIZER_STOPPED in suspect.facts
+    no_more = "in an optimizer that steps no more" if stopped else f"in no optimizer{' any more' if before else ''}"
     return claim(
         dataclasses.replace(suspect, holder=gradients if left else suspect.holder, cut=(gradients,)),
         rule=RULE.code,
         name=RULE.name,
-        message=f"Parameters of {_whose(suspect)} are in no optimizer{' any more' if before else ''} "
+        message=f"Parameters of {_whose(suspect)} are {no_more} "
         f"and keep {format_bytes(suspect.retained_bytes)} of gradients{_LEFT if left else ''}.",
-        remedies=(_AFTER_THAT_PASS if left else _AFTER_THAT_PHASE if before else _NEVER_TRAINED,),
+        remedies=(_remedy(left=left, stopped=stopped, before=before),),
         at_most="likely",
     )
+
+
+def _remedy(*, left: bool, stopped: bool, before: bool) -> str:
+    if left:
+        return _AFTER_THAT_PASS
+    return _WITH_THE_OPTIMIZER if stopped else _AFTER_THAT_PHASE if before else _NEVER_TRAINED
 
 
 def _whose(suspect: Suspect) -> str:
@@ -68,6 +77,10 @@ _NEVER_TRAINED = (
 )
 _AFTER_THAT_PHASE = (
     "where their training ends `zero_grad(set_to_none=True)` of the module, or `p.grad = None` for each of them"
+)
+_WITH_THE_OPTIMIZER = (
+    "where their training ends `requires_grad_(False)`, for each backward goes on adding to them, and "
+    "`zero_grad(set_to_none=True)` of the module"
 )
 _AFTER_THAT_PASS = (
     "after that pass `zero_grad(set_to_none=True)` of the module; or ask for what is wanted alone, "

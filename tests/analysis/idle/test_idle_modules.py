@@ -625,3 +625,22 @@ def test_a_module_that_was_left_out_of_a_few_steps_of_its_use_rests_where_that_i
     found = [each.facts["doubt"] for each in find_suspects(censuses) if each.symptom == "survivor"]
 
     assert found == ["it was used now and then: it may be used again"] * told
+
+
+def test_a_part_of_what_a_bound_method_alone_leads_to_is_told_by_who_has_the_method() -> None:
+    """`Probe(vae.encode)`: the decoder came with it. What would go is the decoder all the same."""
+    probe = f"{TRAINER} -> .probe __main__.Probe#probe called"
+    given = f"{probe} -> .embed method -> <self> __main__.Vae#vae"
+    parts = (
+        f"{given} -> ._modules dict -> ['encoder'] __main__.Encoder#enc called inside\n"
+        f"{given} -> ._modules dict -> ['encoder'] __main__.Encoder#enc -> ._parameters dict -> ['e'] parameter#e 1MiB\n"
+    )
+    decoder = f"{given} -> ._modules dict -> ['decoder'] __main__.Decoder#dec"
+    rests = f"{parts}{decoder} -> {WEIGHT}\n"
+    used = rests.replace("Decoder#dec", "Decoder#dec called inside")
+    censuses = [census(STUDENT + (used if step <= 8 else rests), step=step) for step in STEPS]
+
+    (suspect,) = (each for each in find_suspects(censuses) if each.symptom == "survivor")
+
+    assert (suspect.holder.expression, suspect.facts["module"]) == ("self.probe.embed", "__main__.Decoder")
+    assert [each.expression for each in suspect.cut] == ["self.probe.embed.__self__.decoder"]

@@ -4,7 +4,7 @@ import pytest
 
 from heaps import census
 from tenure.analysis.suspects import find_suspects
-from tenure.model.suspect import PART_WITH_GRADIENTS, PARTS_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
+from tenure.model.suspect import OPTIMIZER_STOPPED, PART_WITH_GRADIENTS, PARTS_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
 
 TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer"
 BACKBONE = f"{TRAINER} -> .model __main__.Model -> ._modules dict -> ['backbone'] __main__.Backbone"
@@ -162,3 +162,59 @@ def test_of_a_table_of_modules_the_entry_is_told() -> None:
     found = gradients_of(encoder + decoder + OPTIMIZER + left)
 
     assert [each.holder.expression for each in found] == ["nets['encoder']"]
+
+
+def test_of_a_module_dict_the_entry_is_told() -> None:
+    nets = f"{TRAINER} -> .nets torch.nn.modules.container.ModuleDict -> ._modules dict"
+    encoder = f"{nets} -> ['encoder'] __main__.Encoder -> ._parameters dict -> ['w'] parameter#w 8MiB\n"
+    decoder = f"{nets} -> ['decoder'] __main__.Decoder -> ._parameters dict -> ['h'] parameter#h 1MiB\n"
+
+    found = gradients_of(encoder + decoder + OPTIMIZER + "main.w -> parameter#w -> .grad tensor#g 8MiB gradient\n")
+
+    assert [each.holder.expression for each in found] == ["self.nets['encoder']"]
+
+
+def optimizer_of(name: str, key: str, kind: str, version: int) -> str:
+    """An optimizer with one parameter, of which version counters tell whether it steps: those of its state, or of the
+    parameter where it has none."""
+    made = f"{TRAINER} -> .{name} torch.optim.{kind} -> "
+    found = f"{made}.param_groups list -> [0] parameter#{key}\n"
+    if kind == "adam.Adam":
+        found += (
+            f"{made}.state collections.defaultdict -> ['<P>'] dict -> ['exp_avg'] tensor 1MiB state"
+            f" serial={ord(key)} version={version}\n{made}.state collections.defaultdict -> <member> parameter#{key}\n"
+        )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "until", "goes_on", "told"),
+    [
+        ("adam.Adam", 6, True, True),
+        ("sgd.SGD", 6, True, True),
+        ("adam.Adam", 99, True, False),
+        ("sgd.SGD", 99, True, False),
+        ("sgd.SGD", 0, True, False),
+        ("adam.Adam", 6, False, False),
+    ],
+    ids=["it stops", "without state", "it steps on", "so does one without state", "its steps raise no version",
+         "none steps any more"],
+)  # fmt: skip
+def test_gradients_of_what_an_optimizer_has_that_steps_no_more(
+    kind: str, until: int, goes_on: bool, told: bool
+) -> None:
+    def drawn(step: int) -> str:
+        version = min(step, until)
+        raised = f" serial=9 version={version}" if kind == "sgd.SGD" else ""
+        own = optimizer_of("first", "w", kind, version) + optimizer_of(
+            "second", "h", "adam.Adam", step if goes_on else min(step, 6)
+        )
+        return HEAD + f"{WEIGHT}{raised} -> .grad tensor#g 8MiB gradient\n" + own
+
+    steps = (1, 2, 4, 6, 8, 12, 14, 16)
+    censuses = [census(drawn(step), step=step, moment="step-end") for step in steps]
+    found = [each for each in find_suspects(censuses) if "gradients_of" in each.facts]
+
+    assert [(each.holder.expression, each.facts.get(OPTIMIZER_STOPPED)) for each in found] == [
+        ("self.model.backbone", True)
+    ] * told

@@ -249,6 +249,22 @@ CASES = [
         growing=True,
     ),
     Case(
+        "a part of an element is not the table, the statement that adds an element comes first",
+        attribute("handlers", "train.Engine", element=True),
+        {
+            "train.py": """\
+            class Engine:
+                def fire(self):
+                    for function, options in self.handlers:
+                        options.update(now=1)  # site 2 Engine.fire
+
+                def add(self, function):
+                    self.handlers.append((function, {}))  # site 1 Engine.add
+            """
+        },
+        growing=True,
+    ),
+    Case(
         "starred unpacking",
         local("rest", "f", 3),
         {

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from suspects import carried, hop
-from tenure.analysis.sites.entry_sites import by_the_entry
+from tenure.analysis.sites.entry_sites import by_the_dict_that_names_it, by_the_entry
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
 
@@ -60,3 +60,43 @@ def test_anything_else_is_told_as_it_is(changes: dict[str, object], text: str) -
     suspect = replace(IDLE, **changes)  # type: ignore[arg-type]
 
     assert told(suspect, text) == suspect
+
+
+TABLE = HoldingReference(
+    "item", "modules['encoder']", "brain.modules['encoder']", sites=(SourceLocation(LOOP, 321, "Brain.__init__"),)
+)
+KEPT = replace(carried(), symptom="survivor", holder=TABLE, cut=(TABLE,), through_graph=False)
+BUILDS = """
+def build(width):
+    return {
+        "encoder": Encoder(width),
+        "head": Head(width),
+    }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [(BUILDS, 4), ("modules['encoder'] = Encoder(8)\n", 1), ("run({'encoder': net})\n", 1)]
+)
+def test_an_entry_of_a_librarys_table_of_modules_is_told_where_the_program_names_it(text: str, line: int) -> None:
+    found = by_the_dict_that_names_it(KEPT, {LOOP: SourceFile(LOOP, "", "library"), MINE: SourceFile(MINE, text)})
+
+    assert (found.holder.name, [site.line for site in found.holder.sites]) == ("encoder", [line])
+    assert (found.cut, found.holder_is_yours, found.ambiguous) == ((found.holder,), True, False)
+
+
+@pytest.mark.parametrize(
+    ("suspect", "text"),
+    [
+        (KEPT, "settings = {'encoder': 3}\n"),
+        (KEPT, "first, second = {'encoder': net}, {'encoder': Encoder()}\n"),
+        (replace(KEPT, holder=replace(TABLE, kind="attribute")), BUILDS),
+        (replace(KEPT, holder=replace(TABLE, sites=(SourceLocation(MINE, 2, "build"),))), BUILDS),
+        (replace(KEPT, symptom="growth"), BUILDS),
+    ],
+    ids=["a setting", "named twice", "no entry", "told in the program already", "of ever more"],
+)
+def test_other_entries_stay_where_they_are(suspect: Suspect, text: str) -> None:
+    sources = {LOOP: SourceFile(LOOP, "", "library"), MINE: SourceFile(MINE, text)}
+
+    assert by_the_dict_that_names_it(suspect, sources) == suspect

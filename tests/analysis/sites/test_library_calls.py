@@ -85,6 +85,7 @@ def test_a_method_of_any_name_is_known_by_the_object_that_it_is_called_on(text: 
         ("other.update(x)\n", "auroc.preds[*]"),
         ("self.update(x)\n", "self.preds[*]"),
         ("auroc.update(", "auroc.preds[*]"),
+        ("import torch\ntorch.stack(parts)\n", "stack.preds[*]"),
         ("layers.append(Norm())\n", "layers[1].preds"),  # the list, and not the layer in it
     ],
 )
@@ -201,6 +202,13 @@ def test_calls_that_give_only_constants_come_last() -> None:
     )
 
     assert [site.line for site in located("finalize.__init__", text).sites] == [6, 8, 5, 7]
+
+
+def test_of_several_calls_the_one_that_gives_most_comes_first() -> None:
+    """`add_event_handler(event, function)` once, and with each step's outputs in every turn."""
+    text = "import weakref\n\n\nweakref.finalize(engine, flush)\nweakref.finalize(engine, flush, outputs)\n"
+
+    assert [site.line for site in located("finalize.__init__", text).sites] == [5, 4]
 
 
 METERED = """

@@ -69,6 +69,17 @@ def by_the_functions_name(view: View, cut: tuple[Droppable, ...]) -> tuple[Dropp
     return (Droppable(names[0]),) if named and (find_droppable(graph) & graph.user_made)[names[0]] else cut
 
 
+def by_the_methods_name(suspect: Suspect, view: View, node: int) -> Suspect:
+    """The suspect, which is a part of an object that only a bound method leads to, told by who has that method: wanted
+    is the method, and the object came with all its parts. `cut` stays: what goes is the part."""
+    graph, references = view.graph, view.census.references
+    for name, method in pairwise(path_to(graph, view.paths, node)):
+        alone = references.kind[method] == ReferenceKind.SELF and _callback_to(graph, _names_of(graph, method)) >= 0
+        if alone and (find_droppable(graph) & graph.user_made)[name]:
+            return replace(suspect, holder=describe_reference(view, Droppable(name), ()))
+    return suspect
+
+
 def with_parts(suspect: Suspect, view: View, cut: tuple[Droppable, ...]) -> Suspect:
     """The suspect; where it is told by the carrier, with what the `cut` without that would drop as the carrier's field:
     a person whose program still reads the carrier drops this."""
@@ -99,6 +110,11 @@ def _callback_to(graph: Graph, names: Sequence[int]) -> int:
     if len(names) != 1 or references.kind[names[0]] != ReferenceKind.SELF:
         return -1
     return int(references.source[names[0]])
+
+
+def _names_of(graph: Graph, reference: int) -> Sequence[int]:
+    """The references to what one refers to."""
+    return graph.references_to(int(graph.census.references.target[reference]))
 
 
 def _is_own_object(view: View, node: int) -> bool:

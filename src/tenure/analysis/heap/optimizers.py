@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,6 +14,8 @@ from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 
 _USING = (ReferenceKind.GRAD_FN, ReferenceKind.NEXT, ReferenceKind.SAVED)
+LEAST_STEP_ENDS = 3
+"""Censuses at steps' ends, from which what an optimizer did meanwhile is told."""
 
 
 def parameters_of(view: View) -> Ints:
@@ -85,6 +87,46 @@ def _storages_in(graph: Graph, value: int) -> tuple[int, ...]:
 def _look(graph: Graph, storage: int) -> tuple[int, int]:
     row = graph.storage_row[storage]
     return int(graph.census.storages.serial[row]), int(graph.census.storages.version[row])
+
+
+def stepped_no_more(views: Sequence[View], *, first: View | None = None) -> frozenset[int]:
+    """Optimizers of the last census that have changed nothing since the first of these, while another one did.
+
+    By version counters of their state, as `find_passed_state`. Of one without state by its parameters', where these
+    had been raised since the run's `first` census: what is written through `.data` raises none.
+    """
+    ends = [view for view in views if view.census.moment == "step-end"]
+    if len(ends) < LEAST_STEP_ENDS:
+        return frozenset()
+    before, now = frozenset(_looks(ends[0], first).values()), _looks(views[-1], first)
+    stopped = frozenset(optimizer for optimizer, looks in now.items() if looks and looks in before)
+    goes_on = any(looks and optimizer not in stopped for optimizer, looks in now.items())
+    return stopped if goes_on else frozenset()
+
+
+def _looks(view: View, first: View | None) -> dict[int, frozenset[tuple[int, int]]]:
+    """By optimizer: serial and version of all storages of its state, the same where no step was made in between; or of
+    its parameters, of those that have another one than in the `first` census."""
+    graph = view.graph
+    unraised = frozenset(_looks_of_parameters(first)) if first is not None else frozenset()
+    found = {}
+    for optimizer in optimizer_nodes(graph):
+        looks = frozenset(look for state in states_of(graph, optimizer) for look in state.looks)
+        if not looks and first is not None:
+            looks = frozenset(_looks_of_parameters(view, optimizer)) - unraised
+        found[optimizer] = looks
+    return found
+
+
+def _looks_of_parameters(view: View, optimizer: int | None = None) -> Iterator[tuple[int, int]]:
+    """Serial and version of the storages of parameters, of those that an optimizer's groups lead to where one is
+    given."""
+    graph, references, storages = view.graph, view.census.references, view.census.storages
+    using = np.isin(references.kind, (*_USING, ReferenceKind.GRAD, ReferenceKind.HOOK))
+    mine = None if optimizer is None else reach(graph, np.array([optimizer]), without=using)
+    for storage in storages.node[storages.role == Role.PARAMETER].tolist():
+        if mine is None or mine[storage]:
+            yield _look(graph, storage)
 
 
 def with_gradient(view: View) -> frozenset[int]:

@@ -13,6 +13,7 @@ from tenure.analysis.heap.carriers import (
     by_the_functions_name,
     by_the_hook,
     by_the_librarys_table,
+    by_the_methods_name,
     drop_the_carrier,
     with_parts,
 )
@@ -196,6 +197,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[RestingModule], place: str
         fingerprint=fingerprint_of(f"idle {place}"),
     )
     suspect = by_an_attribute(with_parts(_by_the_modules_own_name(suspect), last, cut))
+    suspect = by_the_methods_name(suspect, last, heaviest.node)
     if in_tables:
         suspect = by_the_librarys_table(suspect)
     weight = int(last.graph.bytes_of_node[memory].sum())

@@ -1,5 +1,5 @@
-"""Optimizers that go on stepping and pass some of their parameters by, and those that have stopped: of phases that are
-over."""
+"""Optimizers that go on stepping and pass some of their parameters by, and those that stop with all that they have: of
+phases that are over."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.holders import Droppable, find_droppable
 from tenure.analysis.heap.modules import references_to_submodules
-from tenure.analysis.heap.optimizers import memory_of, optimizer_nodes, parameters_of, states_of, with_gradient
+from tenure.analysis.heap.optimizers import LEAST_STEP_ENDS, memory_of, optimizer_nodes, parameters_of, with_gradient
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
-
-LEAST_STEP_ENDS = 3
 
 
 def passed_by(views: Sequence[View]) -> Bools:
@@ -55,26 +53,6 @@ def stopped_with(view: View, resting: Iterable[Ints]) -> frozenset[int]:
     stopped = frozenset(node for node, own in trains.items() if len(own) and bool(at_rest[own].all()))
     goes_on = any(len(own) and node not in stopped for node, own in trains.items())
     return stopped if goes_on else frozenset()
-
-
-def stepped_no_more(views: Sequence[View]) -> frozenset[int]:
-    """Optimizers of the last census whose state no step has changed since the first of these, while another one's was.
-
-    By version counters, as `find_passed_state`; of those without state nothing is known.
-    """
-    ends = [view for view in views if view.census.moment == "step-end"]
-    if len(ends) < LEAST_STEP_ENDS:
-        return frozenset()
-    before = {_looks(ends[0], optimizer) for optimizer in optimizer_nodes(ends[0].graph)} - {frozenset()}
-    now = {optimizer: _looks(views[-1], optimizer) for optimizer in optimizer_nodes(views[-1].graph)}
-    stopped = frozenset(optimizer for optimizer, looks in now.items() if looks in before)
-    goes_on = any(looks and optimizer not in stopped for optimizer, looks in now.items())
-    return stopped if goes_on else frozenset()
-
-
-def _looks(view: View, optimizer: int) -> frozenset[tuple[int, int]]:
-    """Of all storages of an optimizer's state: the same where no step was made in between."""
-    return frozenset(look for state in states_of(view.graph, optimizer) for look in state.looks)
 
 
 def names_of_modules(view: View, modules: Collection[int]) -> tuple[Droppable, ...]:

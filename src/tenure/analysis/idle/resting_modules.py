@@ -10,7 +10,8 @@ import numpy as np
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
-from tenure.analysis.idle.passing_optimizers import stepped_no_more, stopped_with
+from tenure.analysis.heap.optimizers import stepped_no_more
+from tenure.analysis.idle.passing_optimizers import stopped_with
 from tenure.analysis.idle.rests import Rest, Window, count_steps, find_never_called, find_rest
 from tenure.analysis.kept.named_modules import name_that_went
 from tenure.model.heap import Ints, ReferenceKind

@@ -1,9 +1,10 @@
-"""Gradients that nobody reads: kept by parameters that are in no optimizer, through the second half of a run."""
+"""Gradients that nobody reads: kept, through the second half of a run, by parameters that are in no optimizer, or in
+one that steps no more while others do."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,12 +16,18 @@ from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
 from tenure.analysis.heap.modules import children_of_modules, modules_of_all
-from tenure.analysis.heap.optimizers import optimizer_nodes
+from tenure.analysis.heap.optimizers import optimizer_nodes, stepped_no_more
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import attribute_name
 from tenure.model.heap import Ints, ReferenceKind, Role
-from tenure.model.suspect import PART_WITH_GRADIENTS, PARTS_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
+from tenure.model.suspect import (
+    OPTIMIZER_STOPPED,
+    PART_WITH_GRADIENTS,
+    PARTS_WITH_GRADIENTS,
+    TRAINED_BEFORE,
+    Suspect,
+)
 
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.02
@@ -45,10 +52,12 @@ class _Left:
     """The outermost module that it is a part of."""
     parts: int = 0
     """Of a module whose parts have them, as others of its parts are trained: how many."""
+    stopped: bool = False
+    """Whether an optimizer has the parameters, which steps no more."""
 
 
 def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect, ...]:
-    """Suspects of symptom "survivor": gradients of parameters that no optimizer has, the same in every later census.
+    """Suspects of symptom "survivor": gradients of parameters that no optimizer steps, the same in every later census.
 
     Each backward adds to such gradients, or none does any more; no step uses them. `cut` names the module or
     parameter whose `.grad` are to be dropped. Looked at where a forward is entered, else at the steps' ends.
@@ -61,8 +70,9 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
     num_in_half = sum(2 * view.census.step >= last.census.step for view in ordered)
     later = ordered[-max(num_in_half, LEAST_LATER) :]
     lasting = frozenset.intersection(*(_gradient_identities(view) for view in later))
+    ends = [view for view in _at(views, "step-end") if view.census.step >= later[0].census.step]
     by_shape: dict[int, list[_Left]] = {}
-    for left in _find_left(last, lasting):
+    for left in _find_left(last, lasting, stepped_no_more([*ends, last], first=ordered[0])):
         if last.paths.parent[left.owner] < 0:
             continue  # held by the evaluation stack alone: nobody has a name to drop
         by_shape.setdefault(int(last.shape[left.owner]), []).append(left)
@@ -75,11 +85,11 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
 
 
 def _watched(views: Sequence[View]) -> list[View]:
-    by_moment = {
-        moment: {view.census.step: view for view in views if view.census.moment == moment}
-        for moment in ("forward-entry", "step-end")
-    }
-    chosen = max(by_moment.values(), key=len)
+    return max((_at(views, moment) for moment in ("forward-entry", "step-end")), key=len)
+
+
+def _at(views: Sequence[View], moment: str) -> list[View]:
+    chosen = {view.census.step: view for view in views if view.census.moment == moment}
     return [chosen[step] for step in sorted(chosen)]
 
 
@@ -91,8 +101,9 @@ def _gradient_identities(view: View) -> frozenset[int]:
 class _Leaves:
     """Parameters of one census with the storage of their gradient, where it is one of those asked for."""
 
-    def __init__(self, graph: Graph, lasting: frozenset[int]) -> None:
+    def __init__(self, graph: Graph, lasting: frozenset[int], stopped: Collection[int] = ()) -> None:
         self.graph = graph
+        self._stopped = stopped
         references = graph.census.references
         memory = dict(_pairs(graph, ReferenceKind.STORAGE))
         known = self.parameters
@@ -112,8 +123,16 @@ class _Leaves:
 
     @cached_property
     def trained(self) -> Bools:
-        """Per node: an optimizer leads to it."""
-        return reach(self.graph, np.array(optimizer_nodes(self.graph), dtype=np.int64), without=self.without)
+        """Per node: an optimizer that steps leads to it."""
+        return self._had_by(node for node in optimizer_nodes(self.graph) if node not in self._stopped)
+
+    @cached_property
+    def stopped(self) -> Bools:
+        """Per node: one leads to it that steps no more."""
+        return self._had_by(self._stopped)
+
+    def _had_by(self, optimizers: Iterable[int]) -> Bools:
+        return reach(self.graph, np.array(sorted(optimizers), dtype=np.int64), without=self.without)
 
     def below(self, node: int) -> list[int]:
         """Parameters of a module and of those inside it."""
@@ -127,9 +146,9 @@ def _pairs(graph: Graph, kind: ReferenceKind) -> list[tuple[int, int]]:
     return list(zip(references.source[chosen].tolist(), references.target[chosen].tolist(), strict=True))
 
 
-def _find_left(view: View, lasting: frozenset[int]) -> list[_Left]:
+def _find_left(view: View, lasting: frozenset[int], stopped: Collection[int]) -> list[_Left]:
     """The outermost modules without a trained parameter, then parameters that stand alone, by what is left of them."""
-    graph, leaves = view.graph, _Leaves(view.graph, lasting)
+    graph, leaves = view.graph, _Leaves(view.graph, lasting, stopped)
     waiting_leaves = {leaf for leaf in leaves.gradient_of if not leaves.trained[leaf]}
     children = children_of_modules(graph)
     inside = {child for below in children.values() for child in below}
@@ -152,7 +171,8 @@ def _find_left(view: View, lasting: frozenset[int]) -> list[_Left]:
 
 def _left(leaves: _Leaves, owner: int, chosen: Collection[int], top: int) -> _Left:
     gradients = np.array(sorted({leaves.gradient_of[leaf] for leaf in chosen}), dtype=np.int64)
-    return _Left(owner, gradients, frozenset(leaves.graph.census.nodes.address[sorted(chosen)].tolist()), top)
+    addresses = frozenset(leaves.graph.census.nodes.address[sorted(chosen)].tolist())
+    return _Left(owner, gradients, addresses, top, stopped=any(leaves.stopped[leaf] for leaf in chosen))
 
 
 def _told_by_their_models(view: View, found: Sequence[_Left]) -> list[_Left]:
@@ -191,6 +211,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Left], shape: str) -> Sus
             facts={"gradients_of": last.graph.type_names[heaviest.owner], "parameters_with_gradient": len(memory)}
             | _part_of(last, heaviest)
             | ({PARTS_WITH_GRADIENTS: heaviest.parts} if heaviest.parts else {})
+            | ({OPTIMIZER_STOPPED: True} if heaviest.stopped else {})
             | ({TRAINED_BEFORE: True} if _were_trained(ordered, heaviest) else {}),
         ),
         fingerprint=fingerprint_of(f"gradients left {shape}"),
@@ -236,9 +257,10 @@ def _name_of(view: View, node: int) -> Droppable:
 
 
 def _is_entry_by_name(graph: Graph, reference: int) -> bool:
-    """`nets['encoder']`, of a dict of the program's own."""
+    """`nets['encoder']`, of a dict of the program's own or a ModuleDict."""
     references, label = graph.census.references, graph.labels[reference]
-    in_own = graph.user_made[reference] and not graph.instance_tables[references.source[reference]]
+    table = references.source[reference]
+    in_own = graph.user_made[reference] and (not graph.instance_tables[table] or graph.lists_of_modules[table])
     return bool(references.kind[reference] == ReferenceKind.ITEM and in_own and label != unquoted(label))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tenure.analysis.heap.graph import unquoted
-from tenure.analysis.sites.site_search import LIKELY, SURE, RankedSite, Sought, bindings_of, calls_of
+from tenure.analysis.sites.site_search import LIKELY, SURE, WEAK, RankedSite, Sought, bindings_of, calls_of
 from tenure.model.source import SourceFile
 from tenure.syntax.text.bindings import Binding, Call
 from tenure.syntax.text.scopes import MODULE, definitions
@@ -21,6 +21,7 @@ _LAST_KEY = re.compile(r""".*\[["'](.*)["']\]""")
 def stores_through_aliases(sought: Sought, path: str, source: SourceFile, owner: str | None) -> Iterator[RankedSite]:
     """Stores through another name: `buf = sought.history; buf.append(x)`, properties, bound methods."""
     all_bindings = bindings_of(source)
+    parts = _parts_of_elements(all_bindings)
     for alias in all_bindings:
         text, _, method = alias.value_text.rpartition(".")
         bound_method = method in ("append", "add", "extend", "insert", "appendleft", "update")
@@ -37,7 +38,17 @@ def stores_through_aliases(sought: Sought, path: str, source: SourceFile, owner:
             if alias.receiver or alias.kind == "property":
                 same = bool(b.receiver) and (not b.on_self or b.class_name == alias.class_name)
             if same and b.name == alias.name and (level := sought.growth_level(b)) is not None:
-                yield sought.site(path, b, max(level, fit))
+                yield sought.site(path, b, max(level, fit, WEAK if alias in parts else fit))
+
+
+def _parts_of_elements(found: Iterable[Binding]) -> list[Binding]:
+    """`handler`, `args` and `options` of `for handler, args, options in table`: what is stored in one of them comes to
+    a part of an element, and mostly not to the table."""
+    targets: dict[tuple[int, str], list[Binding]] = {}
+    for each in found:
+        if each.kind == "for" and not each.value_text.endswith(".items()"):
+            targets.setdefault((each.line, each.value_text), []).append(each)
+    return [each for unpacked in targets.values() if len(unpacked) > 1 for each in unpacked]
 
 
 def _is_entry_itself(sought: Sought, text: str) -> bool:

@@ -1,14 +1,17 @@
-"""What idles in a batch that a library's own functions hand on, by the entry and the statement that puts it there."""
+"""Entries of what a library has, a batch that its functions hand on or a table of modules, by the statement of the
+program's own that puts them there."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tenure.analysis.heap.graph import unquoted
-from tenure.analysis.sites.site_search import bindings_of, is_yours
+from tenure.analysis.sites.site_search import ITEM_NAME, bindings_of, is_yours, place_at
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference, Suspect
+from tenure.syntax.text.file_nodes import nodes_in
 
 
 def by_the_entry(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
@@ -26,6 +29,32 @@ def by_the_entry(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect
         return suspect
     holder = HoldingReference("item", name, place, owner_type=entry.source_type, sites=sites)
     return replace(suspect, holder=holder, cut=(holder,), holder_is_yours=True, ambiguous=len(sites) > 1)
+
+
+def by_the_dict_that_names_it(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    """The suspect; an entry of a table that a library makes, as of a ModuleDict, at the program's own one `{"encoder":
+    Encoder(...)}` or `modules["encoder"] = ...` that puts it there."""
+    holder = suspect.holder
+    found = ITEM_NAME.fullmatch(holder.name) if holder.kind == "item" and not suspect.grows else None
+    key = unquoted(found[2]) if found else ""
+    if not key.isidentifier() or is_yours(holder.sites, sources):
+        return suspect
+    sites = (*_stores_under(key, sources), *_given_under(key, sources))
+    if len(sites) != 1:
+        return suspect
+    told = replace(holder, name=key, sites=sites)
+    cut = tuple(told if each == holder else each for each in suspect.cut)
+    return replace(suspect, holder=told, cut=cut, holder_is_yours=True, ambiguous=False)
+
+
+def _given_under(key: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
+    """`{"encoder": Encoder(...)}` in the program's own files."""
+    for source in sources.values():
+        if source.origin == "yours" and key in source.text:
+            for node in nodes_in(source):
+                for name, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+                    if isinstance(name, ast.Constant) and name.value == key and isinstance(value, (ast.Call, ast.Name)):
+                        yield place_at(source, name.lineno)
 
 
 def _stores_under(key: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:

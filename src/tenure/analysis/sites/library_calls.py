@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tenure.analysis.sites.logged_values import is_of_logging, logged_values
-from tenure.analysis.sites.site_search import place_at
+from tenure.analysis.sites.site_search import bindings_of, place_at
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
@@ -112,7 +112,15 @@ def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFil
         return tuple(_places(owner, sources, fits))
 
     found = called(method) or (*called(*GROWING_METHODS), *_stores_by_key(reference, owner, sources))
-    yield from found or _places(owner, sources, lambda call: _name_of(call) == owner)
+    yield from found or (each for each in _places(owner, sources, lambda call: _name_of(call) == owner)
+                         if not _is_of_a_module(sources[each.file], each.line, owner))  # fmt: skip
+
+
+def _is_of_a_module(source: SourceFile, line: int, name: str) -> bool:
+    """`torch.stack(parts)`, which is no call of what the program has as `stack`."""
+    imported = {each.name for each in bindings_of(source) if each.kind == "import"}
+    calls = (each for each in _calls_in(source) if each.lineno == line and _name_of(each) == name)
+    return all(_receiver_of(call) in imported for call in calls)
 
 
 def _stores_by_key(
@@ -187,14 +195,15 @@ def owner_of(reference: HoldingReference) -> str:
 
 def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Call], bool]) -> Iterator[SourceLocation]:
     """The user's own calls that fit, over the files in which `word` occurs; those that give nothing but constants come
-    last, and of the others those that a loop runs first."""
+    last, and of the others those that a loop runs first, then those that give most: `add_event_handler(event, function,
+    outputs)`."""
     found = [
-        (_gives_only_constants(call), not loops_around(source, call.lineno), source, call.lineno)
+        (_gives_only_constants(call), not loops_around(source, call.lineno), -len(call.args), source, call.lineno)
         for source in sources.values()
         if source.origin == "yours" and word in source.text
         for call in _one_by_line(filter(fits, _calls_in(source)))
     ]
-    for _, _, source, line in sorted(found, key=lambda each: each[:2]):
+    for *_, source, line in sorted(found, key=lambda each: each[:3]):
         yield place_at(source, line)
 
 

@@ -12,7 +12,7 @@ from tenure.analysis.sites.context_sites import by_the_context_variable
 from tenure.analysis.sites.copied_sites import by_the_concatenation
 from tenure.analysis.sites.emptied import emptied_by
 from tenure.analysis.sites.entered_hooks import by_the_hooks_entered, by_their_own_name
-from tenure.analysis.sites.entry_sites import by_the_entry
+from tenure.analysis.sites.entry_sites import by_the_dict_that_names_it, by_the_entry
 from tenure.analysis.sites.given_calls import by_the_calls_that_name_it
 from tenure.analysis.sites.gradient_sites import name_of_gradients
 from tenure.analysis.sites.kept_functions import by_the_function_that_is_kept
@@ -93,6 +93,7 @@ def locate(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     found = by_the_calls_name(by_the_registration(found, sources), sources)
     found = by_the_statement_that_gives_parameters(by_the_context_variable(found, sources), sources)
     found = by_the_entry(by_the_concatenation(found, sources), sources)
+    found = by_the_dict_that_names_it(found, sources)
     return _by_what_is_left_on_ctx(found, sources)
 
 
