@@ -32,6 +32,18 @@ def test_what_a_record_refers_to_is_named_where_it_is_logged(call: str, name: st
     assert given(f"import logging\n{call}\n") == (name, [2])
 
 
+def test_what_is_known_for_a_tensor_comes_before_what_is_not() -> None:
+    text = """
+import torch
+log.debug("loss %s ids %s", batch.loss, batch.id)
+def watch(batch, outputs):
+    posteriors = torch.exp(outputs)
+    log.debug("clips %s posteriors %s", batch.id, posteriors)
+"""
+
+    assert given(text) == ("posteriors", [6, 3])
+
+
 @pytest.mark.parametrize(
     "call",
     [

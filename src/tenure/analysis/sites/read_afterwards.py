@@ -4,10 +4,10 @@ weights, samples of a posterior."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePath
 
+from tenure.analysis.sites.own_program import own_program
 from tenure.model.source import SourceFile
 from tenure.model.suspect import ELEMENT_HOPS, HoldingReference, Suspect
 from tenure.syntax.kept.read_afterwards import line_that_reads_all
@@ -24,15 +24,10 @@ def place_that_reads_all(suspect: Suspect, holder: HoldingReference, sources: Ma
     if not collects or suspect.through_graph or suspect.scalars or suspect.pinned_bytes:
         return ""
     site = holder.sites[0]
-    program = _program(tuple(each for each in sources.values() if each.origin == "yours"))
+    program = own_program(sources)
     field = next(_fields(suspect, program), "")
     file, line = line_that_reads_all(program, sources[site.file], site.line, holder.name, field)
     return f"{PurePath(file).name}:{line}" if line else ""
-
-
-@lru_cache(maxsize=1)
-def _program(sources: tuple[SourceFile, ...]) -> Program:
-    return Program(sources)
 
 
 def _fields(suspect: Suspect, program: Program) -> Iterator[str]:
