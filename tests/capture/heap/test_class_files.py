@@ -40,6 +40,16 @@ def test_a_class_inside_another_or_a_function_is_known_by_its_module(metrics: Pa
     assert class_files([name]) == [str(metrics / "tenure_curves.py")]
 
 
+def test_a_class_that_says_to_be_of_another_module_is_known_by_its_methods_too(metrics: Path) -> None:
+    """As of a package that hands on what a file of it defines; what a dataclass generates stands nowhere."""
+    curves = sys.modules["tenure_curves"]
+    text = "class Store:\n    def fill(self):\n        self.rows = []\n\n    def clear(self):\n        pass\n"
+    exec(compile(text, str(metrics / "store.py"), "exec"), vars(curves))
+    curves.Store.shown = exec("def shown(self): pass", names := {}) or names["shown"]
+
+    assert class_files(["tenure_curves.Store"]) == [str(metrics / name) for name in ("tenure_curves.py", "store.py")]
+
+
 def test_what_is_built_in_or_not_imported_has_no_file() -> None:
     assert class_files(["dict", "", "nowhere.Net", "sys.flags"]) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tenure.capture.guarding.classes import bases_of, module_of, own_of
@@ -15,7 +15,8 @@ def class_files(type_names: Iterable[str]) -> list[str]:
     """Files of imported classes and of their base classes, by dotted name; nothing for what cannot be found so.
 
     Runs no user code: classes are looked up in the tables of modules and of other classes. A class that a function
-    defined is known by its module alone.
+    defined is known by its module alone. One that says to be of a package which hands it on, as `storages.ListStorage`
+    of `storages/list.py` does, is known by its methods, too.
     """
     files: dict[str, None] = {}
     for name in type_names:
@@ -23,9 +24,18 @@ def class_files(type_names: Iterable[str]) -> list[str]:
         if module:
             files[module_file(module)] = None
             for base in _bases(module, inside):
-                files[module_file(module_of(base))] = None
+                files |= dict.fromkeys((module_file(module_of(base)), *_files_of_methods(base)))
     files.pop("", None)
     return list(files)
+
+
+def _files_of_methods(of: type) -> Iterator[str]:
+    """Where the functions in a class's own table stand that were written in it; what is generated stands nowhere."""
+    for value in own_of(of).values():
+        if type(value) is types.FunctionType and value.__qualname__ == f"{of.__qualname__}.{value.__name__}":
+            file = value.__code__.co_filename
+            if not file.startswith("<"):
+                yield file
 
 
 def _split(name: str) -> tuple[str, list[str]]:
