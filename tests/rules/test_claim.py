@@ -12,6 +12,7 @@ from tenure.model.suspect import (
     KEPT_UP,
     MADE_LARGER,
     READ_AFTERWARDS,
+    READ_IN_TURNS,
     REBUILT,
     USED_BY_STEPS,
     Falls,
@@ -215,6 +216,10 @@ def test_what_the_text_keeps_short_is_a_hint_with_the_line_that_does() -> None:
         (
             {READ_AFTERWARDS: "soup.py:40"},
             "soup.py:40 goes through all of it in the end, once: it may be meant to stay.",
+        ),
+        (
+            {READ_IN_TURNS: "cl.py:8"},
+            "It gains an entry now and then, and cl.py:8 goes through all of it: it may be meant to stay.",
         ),
         ({KEPT_UP: True}, "Steps bring earlier entries up to date: it may fill until every key has come."),
     ],

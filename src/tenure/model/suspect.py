@@ -130,6 +130,9 @@ MADE_LARGER = "made_larger_at"
 READ_AFTERWARDS = "read_afterwards_at"
 """The fact that says where the program goes through all entries of the container once, outside of its loops, and uses
 their tensors."""
+READ_IN_TURNS = "read_in_turns_at"
+"""The same of a container to which entries come as seldom as tasks do, and which the program goes through now and
+then."""
 LOOKED_UP = "looked_up"
 """The fact that the program looks for a key in the table before it puts an entry there, as into a cache."""
 KEPT_UP = "kept_up_to_date"

@@ -23,6 +23,7 @@ from tenure.model.suspect import (
     KEPT_UP,
     MADE_LARGER,
     READ_AFTERWARDS,
+    READ_IN_TURNS,
     REBUILT,
     USED_BY_STEPS,
     Falls,
@@ -33,6 +34,7 @@ from tenure.model.units import format_bytes
 
 _MAY_BE_MEANT = (
     "never_remade", KEPT_SHORT, KEPT_UP, USED_BY_STEPS, MADE_LARGER, GROWS_WITH_MODEL, READ_AFTERWARDS,
+    READ_IN_TURNS,
 )  # fmt: skip
 MIN_MEASUREMENTS = 3
 """Censuses in which a symptom must have been seen before it counts as measured."""
@@ -99,6 +101,8 @@ def _notes(suspect: Suspect) -> Iterable[str]:
         yield " A profiled step used what was there then: it may be meant to stay."
     if place := suspect.facts.get(READ_AFTERWARDS):
         yield f" {place} goes through all of it in the end, once: it may be meant to stay."
+    elif place := suspect.facts.get(READ_IN_TURNS):
+        yield f" It gains an entry now and then, and {place} goes through all of it: it may be meant to stay."
     if GROWS_WITH_MODEL in suspect.facts:
         yield " It grows where the model does."
     if other := suspect.facts.get(ALSO_KEPT_BY):

@@ -8,9 +8,10 @@ from textwrap import dedent
 import pytest
 
 from suspects import suspect
-from tenure.analysis.sites.read_afterwards import place_that_reads_all
+from tenure.analysis.sites.read_afterwards import comes_seldom, place_that_reads_all
+from tenure.analysis.sites.text_facts import facts_of_text
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import HoldingReference, Hop, Suspect
+from tenure.model.suspect import READ_AFTERWARDS, READ_IN_TURNS, HoldingReference, Hop, Suspect
 
 SOUP = dedent(
     """
@@ -73,3 +74,38 @@ def test_the_field_that_leads_to_the_tensors_is_to_be_read(path: tuple[Hop, ...]
 )
 def test_nothing_is_asked_of_what_is_to_be_kept_in_another_way(changes: dict[str, object]) -> None:
     assert place(suspect(**{"holder": PANTRY, "path": (OF_LIST, BY_NAME), **changes})) == ""
+
+
+TASKS = dedent(
+    """
+    class Tasks:
+        def __init__(self):
+            self.tests = []
+        def add(self, task):
+            self.tests.append(task)
+        def accuracies(self, net):
+            return [(net(each.inputs) == each.labels).float().mean() for each in self.tests]
+    def main(net, tasks):
+        seen = Tasks()
+        for task in tasks:
+            seen.add(task)
+            print(seen.accuracies(net))
+    """
+)
+TESTS = HoldingReference(
+    "attribute", "tests", "seen.tests[*]", "cl.Tasks", element=True, sites=(SourceLocation("/cl.py", 6, "add"),)
+)
+OF_TESTS = (Hop("INDEX", "3", "OBJECT", "list", "", "OBJECT", "cl.Task"), replace(BY_NAME, label="inputs"))
+
+
+@pytest.mark.parametrize(("per_step", "facts"), [(0.03, {READ_IN_TURNS: "cl.py:8"}), (0.5, {}), (None, {})])
+def test_what_comes_as_seldom_as_tasks_may_be_gone_through_again_and_again(
+    per_step: float | None, facts: dict[str, object]
+) -> None:
+    """Each task is followed by the tests of all so far; a mean over the losses of all steps is no use of them."""
+    told = suspect(holder=TESTS, path=OF_TESTS, growth_objects_per_step=per_step)
+
+    found = facts_of_text(told, TESTS, {"/cl.py": SourceFile("/cl.py", TASKS)})
+
+    assert (found, comes_seldom(told)) == (facts, bool(facts))
+    assert READ_AFTERWARDS not in found

@@ -14,20 +14,29 @@ from tenure.syntax.kept.read_afterwards import line_that_reads_all
 from tenure.syntax.program.program import Program
 
 _PLAIN = ("list", "tuple", "dict")
+SELDOM = 0.1
+"""Entries per step: what comes more often the steps themselves collect, and a mean over all of it is no use of it."""
 
 
-def place_that_reads_all(suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile]) -> str:
-    """Where the program goes once through the container that a suspect's first statement fills, and uses the tensors of
-    each entry: `soup.py:40`; "" where it does not, and of what is to be kept in another way, whoever reads it: graphs,
-    scalars and small views of something large."""
+def place_that_reads_all(
+    suspect: Suspect, holder: HoldingReference, sources: Mapping[str, SourceFile], *, in_turns: bool = False
+) -> str:
+    """Where the program goes once, or `in_turns`, through the container that a suspect's first statement fills, and
+    uses the tensors of each entry: `soup.py:40`; "" where it does not, and of what is to be kept in another way,
+    whoever reads it: graphs, scalars and small views of something large."""
     collects = suspect.symptom == "growth" and holder.element and holder.kind in ("attribute", "local")
     if not collects or suspect.through_graph or suspect.scalars or suspect.pinned_bytes:
         return ""
     site = holder.sites[0]
     program = own_program(sources)
     field = next(_fields(suspect, program), "")
-    file, line = line_that_reads_all(program, sources[site.file], site.line, holder.name, field)
+    file, line = line_that_reads_all(program, sources[site.file], site.line, holder.name, field, in_turns=in_turns)
     return f"{PurePath(file).name}:{line}" if line else ""
+
+
+def comes_seldom(suspect: Suspect) -> bool:
+    """Whether entries come as seldom as tasks or rounds do."""
+    return 0 < (suspect.growth_objects_per_step or 0) <= SELDOM
 
 
 def _fields(suspect: Suspect, program: Program) -> Iterator[str]:

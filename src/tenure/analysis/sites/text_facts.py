@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tenure.analysis.sites.read_afterwards import place_that_reads_all
+from tenure.analysis.sites.read_afterwards import comes_seldom, place_that_reads_all
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import (
@@ -15,6 +15,7 @@ from tenure.model.suspect import (
     MADE_LARGER,
     OF_LOSSES,
     READ_AFTERWARDS,
+    READ_IN_TURNS,
     HoldingReference,
     Suspect,
 )
@@ -37,6 +38,7 @@ def facts_of_text(suspect: Suspect, holder: HoldingReference, sources: Mapping[s
         OF_LOSSES: _is_of_losses(suspect, holder, source, site),
         COMPUTED_ONCE: FILLED in suspect.facts and _is_computed_once(source, site),
         READ_AFTERWARDS: place_that_reads_all(suspect, holder, sources),
+        READ_IN_TURNS: comes_seldom(suspect) and place_that_reads_all(suspect, holder, sources, in_turns=True),
     }
     return {name: value for name, value in told.items() if value}
 

@@ -1,7 +1,8 @@
 """Whether a program goes through a container once its work is done, and uses what each entry holds: snapshots that are
 averaged in the end, samples that are all asked for a prediction.
 
-What a loop goes through in every turn, every epoch or every request, and never empties, is no such container.
+What a loop goes through in every turn, every epoch or every request, and never empties, is no such container; it is one
+of another kind where entries come as seldom as tasks do: each turn goes through the tests of all tasks so far.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ _ASKING = frozenset(
 """Calls that need no tensor of an entry, or hand it on to another container."""
 
 
-def line_that_reads_all(program: Program, source: SourceFile, line: int, name: str, field: str = "") -> tuple[str, int]:
+def line_that_reads_all(
+    program: Program, source: SourceFile, line: int, name: str, field: str = "", *, in_turns: bool = False
+) -> tuple[str, int]:
     """The file and line of a loop or comprehension which the program runs once, that goes through what the statement at
     `line` fills, an attribute or a variable `name`, and uses each entry's tensors: those of its attribute `field` where
-    that is given. ("", 0) where there is none.
+    that is given; `in_turns`, of one that it may run again and again. ("", 0) where there is none.
 
     Parts of it (`rows[-3:]`, `max(rows, key=...)`) and what is asked of entries alone (`len(row)`, `row.score`) are not
     all of it. By names: an attribute of `self` is that of the class around the line. A function that is given the
@@ -45,20 +48,22 @@ def line_that_reads_all(program: Program, source: SourceFile, line: int, name: s
         return "", 0
     for function in (each for each in program.functions if mentions(each.source, name)):
         reader = _Reader(function, filling, name)
-        for place, reading in _readings(program, reader, field):
-            if is_known_to_run(program, function) and _runs_once(program, function, place):
+        for place, reading in _readings(program, reader, field, in_turns=in_turns):
+            if is_known_to_run(program, function) and (in_turns or _runs_once(program, function, place)):
                 return reading
     return "", 0
 
 
-def _readings(program: Program, reader: _Reader, field: str) -> Iterator[tuple[ast.AST, tuple[str, int]]]:
+def _readings(
+    program: Program, reader: _Reader, field: str, *, in_turns: bool
+) -> Iterator[tuple[ast.AST, tuple[str, int]]]:
     """What a function does that reads all, with the file and line of the loop: a loop of its own, or a call of one that
     has it."""
     for reading in reader.readings(field):
         yield reading, (reader.function.source.path, reading.lineno)
     for call, other in reader.handed_on(program):
         for reading in other.readings(field):
-            if not _in_turns(other.function, reading):
+            if in_turns or not _in_turns(other.function, reading):
                 yield call, (other.function.source.path, reading.lineno)
 
 
