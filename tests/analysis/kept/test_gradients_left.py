@@ -188,20 +188,21 @@ def optimizer_of(name: str, key: str, kind: str, version: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "until", "goes_on", "told"),
+    ("kind", "until", "goes_on", "in_use", "told"),
     [
-        ("adam.Adam", 6, True, True),
-        ("sgd.SGD", 6, True, True),
-        ("adam.Adam", 99, True, False),
-        ("sgd.SGD", 99, True, False),
-        ("sgd.SGD", 0, True, False),
-        ("adam.Adam", 6, False, False),
+        ("adam.Adam", 6, True, True, True),
+        ("sgd.SGD", 6, True, True, True),
+        ("adam.Adam", 99, True, True, False),
+        ("sgd.SGD", 99, True, True, False),
+        ("sgd.SGD", 0, True, True, False),
+        ("adam.Adam", 6, False, True, False),
+        ("adam.Adam", 6, True, False, False),
     ],
     ids=["it stops", "without state", "it steps on", "so does one without state", "its steps raise no version",
-         "none steps any more"],
+         "none steps any more", "the module rests as well"],
 )  # fmt: skip
 def test_gradients_of_what_an_optimizer_has_that_steps_no_more(
-    kind: str, until: int, goes_on: bool, told: bool
+    kind: str, until: int, goes_on: bool, in_use: bool, told: bool
 ) -> None:
     def drawn(step: int) -> str:
         version = min(step, until)
@@ -209,7 +210,8 @@ def test_gradients_of_what_an_optimizer_has_that_steps_no_more(
         own = optimizer_of("first", "w", kind, version) + optimizer_of(
             "second", "h", "adam.Adam", step if goes_on else min(step, 6)
         )
-        return HEAD + f"{WEIGHT}{raised} -> .grad tensor#g 8MiB gradient\n" + own
+        called = f"{BACKBONE} called\n" if in_use else ""
+        return HEAD + called + f"{WEIGHT}{raised} -> .grad tensor#g 8MiB gradient\n" + own
 
     steps = (1, 2, 4, 6, 8, 12, 14, 16)
     censuses = [census(drawn(step), step=step, moment="step-end") for step in steps]

@@ -62,6 +62,41 @@ def test_anything_else_is_told_as_it_is(changes: dict[str, object], text: str) -
     assert told(suspect, text) == suspect
 
 
+STORE, SHOWERS = (
+    "/lib/site-packages/torch_geometric/data/storage.py",
+    """
+class Metric:
+    def __init__(self, metric):
+        self.metric = metric
+
+    def forward(self, data):
+        data.metric = torch.cdist(data.pos, data.pos)
+        return data
+""",
+)
+MAPPING = HoldingReference("attribute", "_mapping", "batch._store._mapping", sites=(SourceLocation(STORE, 125, "set"),))
+OF_GRAPH = (
+    hop("LOCAL", "batch", "frame", "torch_geometric.data.Batch"),
+    replace(hop("DICT", "__dict__", "torch_geometric.data.Batch", "dict"), user=False),
+    replace(hop("ITEM", "'_store'", "dict", "torch_geometric.data.Storage"), user=False),
+    replace(hop("DICT", "__dict__", "torch_geometric.data.Storage", "dict"), user=False),
+    replace(hop("ITEM", "'_mapping'", "dict", "dict"), user=False),
+    replace(hop("ITEM", "'metric'", "dict", "torch.Tensor"), user=False),
+)
+
+
+def test_what_a_library_has_in_a_dict_inside_is_told_by_the_attribute_that_the_program_sets() -> None:
+    idle = replace(IDLE, holder=MAPPING, cut=(MAPPING,), path=OF_GRAPH)
+    told_at = HoldingReference(
+        "attribute", "metric", "batch.metric", "dict", sites=(SourceLocation(MINE, 7, "Metric.forward"),)
+    )
+
+    assert told(idle, SHOWERS) == replace(idle, holder=told_at, cut=(told_at,), holder_is_yours=True, ambiguous=False)
+    assert told(idle, SHOWERS.replace("data.metric", "data.distance")) == idle
+    own = (*OF_GRAPH[:2], replace(OF_GRAPH[2], user=True), *OF_GRAPH[3:])
+    assert told(replace(idle, path=own), SHOWERS) == replace(idle, path=own)
+
+
 TABLE = HoldingReference(
     "item", "modules['encoder']", "brain.modules['encoder']", sites=(SourceLocation(LOOP, 321, "Brain.__init__"),)
 )

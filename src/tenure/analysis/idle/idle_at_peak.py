@@ -24,7 +24,7 @@ from tenure.analysis.heap.paths import path_to
 from tenure.analysis.idle.owners_on_the_way import Owners, find_owners
 from tenure.analysis.idle.peak_figures import Name, names_of
 from tenure.analysis.idle.step_replay import Replay
-from tenure.analysis.idle.weights import is_news
+from tenure.analysis.idle.weights import is_news, is_worth_a_hint
 from tenure.model.heap import Census, Ints, ReferenceKind
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
@@ -64,7 +64,7 @@ def find_idle_at_peak(
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
         in_graph = _is_in_graph(view, group.nodes.tolist())
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())
-        if is_news(drop, replay.peak_bytes):
+        if is_worth_a_hint(drop, replay.peak_bytes):
             facts = {
                 **_facts(replay, members),
                 **({"kept_by_graph": True} if in_graph else {}),

@@ -18,6 +18,8 @@ def weighs_enough(num_bytes: int, of: int, *, share: float) -> bool:
 
 _NOTABLE_BYTES = 128 << 10
 _NOTABLE_SHARE = 0.05
+_MUCH_SHARE = 0.03
+"""Of a mebibyte and more: of what a large model needs at its peak that is a batch's worth."""
 _TRIAL_BYTES = 16 << 10
 _TRIAL_SHARE = 0.10
 
@@ -25,6 +27,11 @@ _TRIAL_SHARE = 0.10
 def is_news(num_bytes: int, of: int) -> bool:
     """Whether `num_bytes` idle are a twentieth `of` all and notable, or a tenth of a trial's."""
     return num_bytes >= max(_NOTABLE_BYTES, _NOTABLE_SHARE * of) or num_bytes >= max(_TRIAL_BYTES, _TRIAL_SHARE * of)
+
+
+def is_worth_a_hint(num_bytes: int, of: int) -> bool:
+    """The same of what a profiled step shows to be idle: of a mebibyte and more, the thirtieth part."""
+    return is_news(num_bytes, of) or num_bytes >= max(LEAST_BYTES, _MUCH_SHARE * of)
 
 
 LEAST_SHARE_IN_LIBRARY = 0.25

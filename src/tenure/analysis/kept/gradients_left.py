@@ -15,12 +15,12 @@ from tenure.analysis.heap.graph import PASSING_BY, Bools, Graph, reach, unquoted
 from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
-from tenure.analysis.heap.modules import children_of_modules, modules_of_all
+from tenure.analysis.heap.modules import all_below, children_of_modules, modules_of_all
 from tenure.analysis.heap.optimizers import optimizer_nodes, stepped_no_more
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import attribute_name
-from tenure.model.heap import Ints, ReferenceKind, Role
+from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import (
     OPTIMIZER_STOPPED,
     PART_WITH_GRADIENTS,
@@ -73,8 +73,8 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
     ends = [view for view in _at(views, "step-end") if view.census.step >= later[0].census.step]
     by_shape: dict[int, list[_Left]] = {}
     for left in _find_left(last, lasting, stepped_no_more([*ends, last], first=ordered[0])):
-        if last.paths.parent[left.owner] < 0:
-            continue  # held by the evaluation stack alone: nobody has a name to drop
+        if last.paths.parent[left.owner] < 0 or (left.stopped and not _is_called(later, left.owner)):
+            continue  # held by the evaluation stack alone, nobody has a name to drop; or it rests with its optimizer
         by_shape.setdefault(int(last.shape[left.owner]), []).append(left)
     least = max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum()))
     return tuple(
@@ -86,6 +86,21 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
 
 def _watched(views: Sequence[View]) -> list[View]:
     return max((_at(views, moment) for moment in ("forward-entry", "step-end")), key=len)
+
+
+def _is_called(later: Sequence[View], owner: int) -> bool:
+    """Whether some forward since the first of these went through a module of the last one, or its parts."""
+    nodes = later[-1].census.nodes
+    if nodes.kind[owner] == NodeKind.TENSOR:
+        return True
+    inside = all_below(children_of_modules(later[-1].graph), owner)
+    addresses = nodes.address[sorted(inside)]
+    called = (each.census.nodes.address[_called(each)] for each in later[1:])
+    return any(bool(np.isin(addresses, each).any()) for each in called)
+
+
+def _called(view: View) -> Bools:
+    return np.asarray((view.census.nodes.flags & (CALLED | CALLED_BY_ANY)) != 0)
 
 
 def _at(views: Sequence[View], moment: str) -> list[View]:

@@ -17,18 +17,32 @@ from tenure.syntax.text.file_nodes import nodes_in
 def by_the_entry(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     """The suspect; where a library's variables and attributes alone are to be dropped, for one entry of the dict that
     they all stand for, told and dropped by that entry, if the program itself stores under its key: nobody drops a
-    trainer's variables, `del batch["video"]` is the user's."""
-    entry = suspect.path[1] if len(suspect.path) > 1 else None
-    if suspect.symptom != "peak" or suspect.through_graph or entry is None or entry.kind != "ITEM":
+    trainer's variables, `del batch["video"]` is the user's. Of a dict that a library's object has inside, as a graph's
+    `batch._store._mapping["distance"]`, by the attribute that the program sets: `del batch.distance`."""
+    if suspect.symptom != "peak" or suspect.through_graph:
         return suspect
-    name, place = unquoted(entry.label), f"{suspect.path[0].label}[{entry.label}]"
+    path = suspect.path
+    at = next((at for at in range(1, len(path)) if path[at].kind == "ITEM" and path[at - 1].kind != "DICT"), 0)
+    if not at or any(hop.user for hop in path[1:at]):
+        return suspect
+    entry, inside, owner = path[at], at > 1, path[0].label
+    name = unquoted(entry.label)
     if not name.isidentifier() or any(is_yours(each.sites, sources) for each in (suspect.holder, *suspect.cut)):
         return suspect
-    sites = tuple(_stores_under(name, sources))
+    sites = tuple(_sets_attribute(name, sources) if inside else _stores_under(name, sources))
     if not sites:
         return suspect
-    holder = HoldingReference("item", name, place, owner_type=entry.source_type, sites=sites)
+    kind, place = ("attribute", f"{owner}.{name}") if inside else ("item", f"{owner}[{entry.label}]")
+    holder = HoldingReference(kind, name, place, owner_type=entry.source_type, sites=sites)
     return replace(suspect, holder=holder, cut=(holder,), holder_is_yours=True, ambiguous=len(sites) > 1)
+
+
+def _sets_attribute(name: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
+    """`data.distance = x` in the program's own files, of what is no object's own attribute."""
+    for source in sources.values():
+        if source.origin == "yours" and name in source.text:
+            sets = (each for each in bindings_of(source) if each.kind == "attribute" and each.name == name)
+            yield from (SourceLocation(source.path, each.line, each.function) for each in sets if not each.on_self)
 
 
 def by_the_dict_that_names_it(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:

@@ -76,7 +76,8 @@ def _called_as(function: str) -> str:
 
 
 def _calls_of(name: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
-    return _places(name, sources, lambda call: _name_of(call) == name)
+    """First those of a loop, then those that give most: `add_event_handler(event, function, outputs)`."""
+    return _places(name, sources, lambda call: _name_of(call) == name, weight=lambda call: len(call.args))
 
 
 def _given_by_derived(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
@@ -193,12 +194,17 @@ def owner_of(reference: HoldingReference) -> str:
     return found[1] if found else ""
 
 
-def _places(word: str, sources: Mapping[str, SourceFile], fits: Callable[[ast.Call], bool]) -> Iterator[SourceLocation]:
+def _places(
+    word: str,
+    sources: Mapping[str, SourceFile],
+    fits: Callable[[ast.Call], bool],
+    *,
+    weight: Callable[[ast.Call], int] = lambda call: 0,
+) -> Iterator[SourceLocation]:
     """The user's own calls that fit, over the files in which `word` occurs; those that give nothing but constants come
-    last, and of the others those that a loop runs first, then those that give most: `add_event_handler(event, function,
-    outputs)`."""
+    last, and of the others those that a loop runs first, then those of most `weight`."""
     found = [
-        (_gives_only_constants(call), not loops_around(source, call.lineno), -len(call.args), source, call.lineno)
+        (_gives_only_constants(call), not loops_around(source, call.lineno), -weight(call), source, call.lineno)
         for source in sources.values()
         if source.origin == "yours" and word in source.text
         for call in _one_by_line(filter(fits, _calls_in(source)))
