@@ -26,6 +26,19 @@ def test_a_ring_of_a_metric_and_its_closure_is_an_island_cut_at_the_attribute() 
     assert not island.through_cpp
 
 
+def test_a_ring_of_parents_and_children_is_cut_where_a_child_leads_back() -> None:
+    """The children are wanted; a child may know its parent weakly."""
+    ring = (
+        "island -> __main__.Branch#root -> .children dict -> [3] __main__.Branch#leaf -> .parent __main__.Branch#root\n"
+        "island -> __main__.Branch#leaf -> .state tensor 4KiB"
+    )
+    graph = build_graph(census(ring))
+    (island,) = find_islands(graph)
+
+    assert graph.labels[island.cut].strip("'") == "parent"
+    assert render_path(graph, island.ring)[-3:] == (".parent", ".children", "[3]")
+
+
 def test_a_ring_over_a_tensors_own_hook_is_cut_at_what_the_hook_closes_over() -> None:
     hook = "function#gate file=gating.py:11 name=gated.<locals>.<lambda>"
     ring = (

@@ -29,6 +29,15 @@ _CUTTING_ORDER = (
 )
 
 
+_COLLECTIONS = (
+    "list",
+    "dict",
+    "set",
+    "tuple",
+    "collections.deque",
+    "collections.OrderedDict",
+    "collections.defaultdict",
+)
 _PARTIAL = "functools.partial"
 """Its attributes are made by C code."""
 MOST_CUTS = 4
@@ -219,8 +228,9 @@ def _other_cuts(graph: Graph, ring: list[int], below: Bools, cuts: Ints) -> tupl
 
 
 def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -> int:
-    """What a custom Function has on its ctx, or another attribute that the user's code sets, else the most nameable
-    reference of the ring; what the interpreter adds to exceptions, frames and methods comes last."""
+    """What a custom Function has on its ctx, or another attribute that the user's code sets, rather one that leads back
+    to a single object than a collection, else the most nameable reference of the ring; what the interpreter adds to
+    exceptions, frames and methods comes last."""
     inside = set(ring)
     references = graph.census.references
     choices = [
@@ -234,20 +244,22 @@ def _best_cut(graph: Graph, ring: list[int], *, without: Collection[int] = ()) -
     to_hooked = _names_of(graph, choices, _hooked_results(graph, ring))
     kinds = graph.census.nodes.kind
 
-    def preference(reference: int) -> tuple[int, bool, int, str, int]:
+    def preference(reference: int) -> tuple[int, bool, bool, int, str, int]:
         kind = ReferenceKind(int(references.kind[reference]))
         named = bool(attribute_name(graph, reference))
         if reference in to_hooked:
-            return (-2, False, 0, graph.labels[reference], reference)
+            return (-2, False, False, 0, graph.labels[reference], reference)
         if through_hook and kind == ReferenceKind.CELL:  # the hook can know its owner weakly; the owner needs its parts
-            return (-1, False, 0, graph.labels[reference], reference)
+            return (-1, False, False, 0, graph.labels[reference], reference)
         if named and kinds[object_of(graph, int(references.source[reference]))] == NodeKind.AUTOGRAD:
-            return (-1, False, 1, graph.labels[reference], reference)  # a record on ctx may well have the output
+            return (-1, False, False, 1, graph.labels[reference], reference)  # a record on ctx may well have the output
         internal = unquoted(graph.labels[reference]) in INTERNAL_ATTRIBUTES
         internal |= graph.type_names[int(references.source[reference])] == _PARTIAL
         order = _CUTTING_ORDER.index(kind) if kind in _CUTTING_ORDER else len(_CUTTING_ORDER)
         library = bool(graph.library[int(references.source[reference])])
-        return (2 if internal else 0 if named else 1, library, order, graph.labels[reference], reference)
+        collects = named and graph.type_names[int(references.target[reference])] in _COLLECTIONS  # not what leads back
+        rank = 2 if internal else 0 if named else 1
+        return (rank, library, collects, order, graph.labels[reference], reference)
 
     return min(choices, key=preference)
 
