@@ -114,6 +114,14 @@ class Keeper:
 """
 
 
+def test_what_an_object_has_for_itself_is_filled_by_calls_of_the_object() -> None:
+    """`ReplayBuffer` has a storage, which has a list."""
+    text = "other.put(x)\nself.hard.add(step)\nself.hard.sample(8)\n"
+
+    assert filled(text, "replay.hard._storage.preds[*]") == ("preds", [(MINE, 2)], [3])
+    assert filled(text, "_hard.preds[*]") == ("preds", [(LIBRARY, 3)], [])
+
+
 def kept(text: str, *, library: str = KEEPER) -> list[tuple[str, int]]:
     """Where a list is told to be filled that a private method of a library's class fills."""
     reference = HoldingReference(

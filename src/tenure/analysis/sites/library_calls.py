@@ -101,7 +101,7 @@ def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFil
     (`waiting.put(x)`, where a private method stores); else calls of the owner itself. What is called on a list is not
     called on an item of it."""
     of_class, _, method = reference.sites[0].function.rpartition(".")
-    owner, bracket, _ = owner_of(reference).rpartition(".")[2].partition("[")
+    owner, bracket, _ = _outside_of_private(owner_of(reference)).rpartition(".")[2].partition("[")
     if not of_class or not owner or owner in ("self", "cls"):
         return
 
@@ -115,6 +115,13 @@ def _calls_on_owner(reference: HoldingReference, sources: Mapping[str, SourceFil
     found = called(method) or (*called(*GROWING_METHODS), *_stores_by_key(reference, owner, sources))
     yield from found or (each for each in _places(owner, sources, lambda call: _name_of(call) == owner)
                          if not _is_of_a_module(sources[each.file], each.line, owner))  # fmt: skip
+
+
+def _outside_of_private(owner: str) -> str:
+    """`replay.hard` of `replay.hard._storage`: what a library's object has for itself is filled by calls of that."""
+    while "._" in owner and owner.rpartition(".")[2].startswith("_"):
+        owner = owner.rpartition(".")[0]
+    return owner
 
 
 def _is_of_a_module(source: SourceFile, line: int, name: str) -> bool:
