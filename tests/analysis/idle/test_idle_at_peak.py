@@ -202,10 +202,13 @@ def test_what_is_handed_on_in_a_graph_goes_with_the_collector_perhaps() -> None:
     assert find_idle_at_peak(Replay(profile(*QUEUED, (92, 4, 6, 7, ALIVE)), in_graph)) == ()
 
 
-def test_little_is_no_news() -> None:
-    mostly_weights = (*IN_BOTH[:4], (WEIGHTS, 80, BEFORE, 9, ALIVE))
+@pytest.mark.parametrize(("weights", "told"), [(80, True), (100, False)])
+def test_less_than_a_thirtieth_of_the_peak_is_no_news(weights: int, told: bool) -> None:
+    mostly_weights = (*IN_BOTH[:4], (WEIGHTS, weights, BEFORE, 9, ALIVE))
 
-    assert find_idle_at_peak(Replay(profile(*mostly_weights), two_names())) == ()
+    found = find_idle_at_peak(Replay(profile(*mostly_weights), two_names()))
+
+    assert [each.peak_drop_bytes for each in found] == [3 * MIB] * told
 
 
 def test_a_peak_that_was_not_met_says_nothing() -> None:

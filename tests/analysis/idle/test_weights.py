@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from suspects import suspect
-from tenure.analysis.idle.weights import is_news, is_worth_a_word_to_the_user, weighs_enough
+from tenure.analysis.idle.weights import is_news, is_worth_a_hint, is_worth_a_word_to_the_user, weighs_enough
 from tenure.model.suspect import COPIED_TO_GROW
 
 MIB = 1 << 20
@@ -60,3 +60,12 @@ def test_what_a_library_keeps_a_little_too_long_is_not_worth_a_word(
     idle = suspect(symptom="peak", holder_is_yours=yours, peak_bytes=12 * MIB, peak_drop_bytes=drop, facts=facts)
 
     assert is_worth_a_word_to_the_user(idle) is worth
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "of", "expected"),
+    [(3 << 20, 100 << 20, True), (3 << 20, 101 << 20, False), (1 << 20, 32 << 20, True), (1023 << 10, 32 << 20, False),
+     (128 << 10, 2 << 20, True)],
+)  # fmt: skip
+def test_a_thirtieth_is_worth_a_hint_from_a_mebibyte_on(num_bytes: int, of: int, expected: bool) -> None:
+    assert is_worth_a_hint(num_bytes, of) is expected
