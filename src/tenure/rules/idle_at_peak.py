@@ -11,6 +11,7 @@ from tenure.model.suspect import (
     GRAPHS_IN_TURN,
     HANDED_ON,
     IN_WINDOW,
+    PEAK_NOT_MET,
     SHARE_IN_GENERATOR,
     UNREAD_FIELD,
     WAITS,
@@ -139,6 +140,7 @@ def _confidence(suspect: Suspect) -> Confidence:
     What might be used up before is a question of the program's order, which nobody tried.
     What a running backward function keeps on its ctx goes with the graph a moment later. Within the statement that
     makes the peak a variable it uses cannot be dropped. The last few entries of a bounded container may be meant.
+    Names that were seen elsewhere in the step than at its peak may be others there.
     """
     of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
     share = float(str(suspect.facts.get(SHARE_IN_GENERATOR, of_peak)))
@@ -150,6 +152,7 @@ def _confidence(suspect: Suspect) -> Confidence:
     if (
         share < (NOTABLE_SHARE_IN_PASSING if _is_passing(suspect) else NOTABLE_SHARE)
         or not suspect.holder_is_yours
+        or PEAK_NOT_MET in suspect.facts
         or "ctx_type" in suspect.facts
         or (HANDED_ON in suspect.facts and _phase(suspect, "peak_at") != "backward")
         or _peaks_where_last_used(suspect)

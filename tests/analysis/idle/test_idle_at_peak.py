@@ -21,7 +21,7 @@ from tenure.analysis.kept.carried import OUTLASTS_A_STEP
 from tenure.model.heap import Census, NodeKind
 from tenure.model.profile import NO_USES
 from tenure.model.source import SourceFile
-from tenure.model.suspect import ADDS_TO_NO_PEAK, IN_WINDOW, WAITS
+from tenure.model.suspect import ADDS_TO_NO_PEAK, IN_WINDOW, PEAK_NOT_MET, WAITS
 
 ALIVE, BEFORE = -1, -1
 LOGITS, OTHER, WEIGHTS = 100, 200, 300
@@ -209,6 +209,20 @@ def test_less_than_a_thirtieth_of_the_peak_is_no_news(weights: int, told: bool) 
     found = find_idle_at_peak(Replay(profile(*mostly_weights), two_names()))
 
     assert [each.peak_drop_bytes for each in found] == [3 * MIB] * told
+
+
+@pytest.mark.parametrize(("size", "told"), [(6, True), (16, False)])
+def test_names_that_were_seen_near_the_peak_tell_what_idles_at_it(size: int, told: bool) -> None:
+    """Where the second step's batch is larger, its peak may be at another operation than the first one's."""
+    higher = profile(*IN_BOTH, (400, size, 8, 8, 8))
+
+    found = find_idle_at_peak(Replay(higher, two_names()))
+
+    assert [(each.holder.name, each.peak_bytes, each.peak_drop_bytes) for each in found] == [
+        ("logits", 12 * MIB, 4 * MIB)
+    ] * told
+    assert all(each.facts[PEAK_NOT_MET] for each in found)
+    assert [each.facts["peak_at"]["line"] for each in found] == [13] * told
 
 
 def test_a_peak_that_was_not_met_says_nothing() -> None:

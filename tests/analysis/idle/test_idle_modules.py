@@ -197,6 +197,7 @@ COPY = TEACHER.replace("Teacher#", "Student#").replace("8MiB", "2MiB")
 LARGE_STUDENT = STUDENT.replace("1MiB", "2MiB")
 
 
+LITTLE = TEACHER.replace("8MiB", "300KiB")
 LATE = "its use began late and ended: such a phase may come again"
 
 
@@ -212,6 +213,11 @@ LATE = "its use began late and ended: such a phase may come again"
         ((6, 8, 12), {}, "few censuses were taken since it was last called"),
         ((6, 8, 12), {"before_use": ""}, "few censuses were taken since it was last called"),
         (
+            (1, 2, 3),
+            {"idle": LITTLE, "used": LITTLE.replace("#teacher", "#teacher called")},
+            "it is little: of what the program is to be it may be next to nothing",
+        ),
+        (
             (1, 2),
             {"others": LARGE_STUDENT, "idle": COPY, "used": COPY.replace("#teacher", "#teacher called")},
             "a module in use is made like it: it may be its copy or average, updated without a call",
@@ -224,7 +230,7 @@ def test_a_module_that_may_be_used_again_or_unseen_is_told_with_the_doubt(
     assert [found[2] for found in idle_of(used_at=used_at, **options)] == [doubt]
 
 
-LIGHT = TEACHER.replace("8MiB", "300KiB")
+LIGHT = TEACHER.replace("8MiB", "100KiB")
 IN_STUDENT = f"{TRAINER} -> .student __main__.Student#student -> .helpers list -> [0] __main__.Teacher#teacher\n"
 TRAINED = f"{TRAINER} -> .optimizer torch.optim.sgd.SGD#sgd -> .param_groups list -> [1] parameter#w\n"
 TIED = (

@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from suspects import suspect
-from tenure.analysis.idle.weights import is_news, is_worth_a_hint, is_worth_a_word_to_the_user, weighs_enough
+from tenure.analysis.idle.weights import (
+    is_news,
+    is_worth_a_hint,
+    is_worth_a_word_to_the_user,
+    may_weigh_enough,
+    weighs_enough,
+)
 from tenure.model.suspect import COPIED_TO_GROW
 
 MIB = 1 << 20
@@ -69,3 +75,12 @@ def test_what_a_library_keeps_a_little_too_long_is_not_worth_a_word(
 )  # fmt: skip
 def test_a_thirtieth_is_worth_a_hint_from_a_mebibyte_on(num_bytes: int, of: int, expected: bool) -> None:
     assert is_worth_a_hint(num_bytes, of) is expected
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "of", "expected"),
+    [(MIB, 20 * MIB, True), (MIB, 21 * MIB, False), (512 << 10, 5 * MIB, True), (512 << 10, 6 * MIB, False),
+     (127 << 10, 128 << 10, False)],
+)  # fmt: skip
+def test_of_little_a_tenth_may_be_enough(num_bytes: int, of: int, expected: bool) -> None:
+    assert may_weigh_enough(num_bytes, of, share=0.05) is expected

@@ -29,7 +29,16 @@ from tenure.model.heap import Census, Ints, ReferenceKind
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.recording import PEAK
 from tenure.model.source import SourceFile
-from tenure.model.suspect import COPIED_TO_GROW, DRAWN, IN_WINDOW, WAITS, HoldingReference, Series, Suspect
+from tenure.model.suspect import (
+    COPIED_TO_GROW,
+    DRAWN,
+    IN_WINDOW,
+    PEAK_NOT_MET,
+    WAITS,
+    HoldingReference,
+    Series,
+    Suspect,
+)
 
 MOST_BUNDLES = 64
 """Storages that are looked at, of one container all as one."""
@@ -50,14 +59,13 @@ def find_idle_at_peak(
     before their function's loop, are no step's own: of them a field is to be dropped. Costs a cut per storage that is
     looked at.
     """
-    if not replay.meets_peak():
+    if not replay.comes_near_peak():
         return ()
-    view = replay.view
+    view, meets = replay.view, replay.meets_peak()
     rows = [row for row in replay.idle_rows() if row in replay.node_of_row and row not in replay.lasting]
     rows = [row for row in rows if not (replay.is_handed_on(row) and _is_in_graph(view, [replay.node_of_row[row]]))]
-    rows += [
-        row for row in replay.waits if row in replay.node_of_row and not _is_in_graph(view, [replay.node_of_row[row]])
-    ]
+    waits = replay.waits if meets else {}
+    rows += [row for row in waits if row in replay.node_of_row and not _is_in_graph(view, [replay.node_of_row[row]])]
     rows = _heaviest_together(view, replay, set(rows))
     found = []
     for group in _groups(view, replay, rows, find_owners(replay, rows, between, sources)):
@@ -71,7 +79,7 @@ def find_idle_at_peak(
                 **({IN_WINDOW: True} if lie_in_bounded(view, group.nodes) else {}),
             }
             found.append(_suspect(view, replay, group, members, drop, facts))
-    found += _grown_by_copying(view, replay)
+    found += _grown_by_copying(view, replay) if meets else []
     found = [suspect for suspect in found if not _is_work_of_torch(suspect)]
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
 
@@ -238,7 +246,8 @@ def _facts(replay: Replay, members: Sequence[int]) -> dict[str, object]:
         "idle_at_peak": True,
         "made_by": _operation(profile, birth),
         "last_used_by": _operation(profile, last),
-        "peak_at": _operation(profile, profile.census_op),
+        "peak_at": _operation(profile, replay.peak_op),
+        **({} if replay.meets_peak() else {PEAK_NOT_MET: True}),
         **({WAITS: _operation(profile, min(waits))} if waits else {}),
         **({"made_before_step": True} if all(map(replay.is_from_before, members)) else {}),
         **({DRAWN: True} if all(map(replay.is_drawn, members)) else {}),

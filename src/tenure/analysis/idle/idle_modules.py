@@ -28,8 +28,8 @@ from tenure.analysis.heap.storage_facts import is_on
 from tenure.analysis.idle.passing_optimizers import names_of_modules, passed_by, with_state
 from tenure.analysis.idle.resting_modules import RestingModule, find_resting
 from tenure.analysis.idle.rests import LEAST_WINDOWS, windows_of
-from tenure.analysis.idle.use_in_doubt import IN_OPTIMIZER, STOPPED, UNSEEN, doubt_about
-from tenure.analysis.idle.weights import weighs_enough
+from tenure.analysis.idle.use_in_doubt import IN_OPTIMIZER, LITTLE, STOPPED, UNSEEN, doubt_about
+from tenure.analysis.idle.weights import may_weigh_enough, weighs_enough
 from tenure.analysis.kept.named_modules import name_that_went
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.profile import StepProfile
@@ -76,7 +76,12 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     by_place: dict[str, list[RestingModule]] = {}
     for idle in found:
         by_place.setdefault(_place_of(last, shapes, idle), []).append(idle)
-    return tuple(_suspect(ordered, group, place) for place, group in by_place.items() if _weighs_enough(last, group))
+    groups = (
+        (place, group)
+        for place, group in by_place.items()
+        if may_weigh_enough(*_weight(last, group), share=LEAST_SHARE)
+    )
+    return tuple(_suspect(ordered, group, place) for place, group in groups)
 
 
 def _place_of(last: View, shapes: Shapes, idle: RestingModule) -> str:
@@ -153,9 +158,9 @@ def _is_on_device(last: View, idle: RestingModule) -> bool:
     return bool(scarce[mine].all())
 
 
-def _weighs_enough(last: View, group: Sequence[RestingModule]) -> bool:
-    mine = int(last.graph.bytes_of_node[_memory(group)].sum())
-    return weighs_enough(mine, int(last.census.storages.bytes.sum()), share=LEAST_SHARE)
+def _weight(last: View, group: Sequence[RestingModule]) -> tuple[int, int]:
+    """Bytes of their parameters, and all that are alive."""
+    return int(last.graph.bytes_of_node[_memory(group)].sum()), int(last.census.storages.bytes.sum())
 
 
 def _memory(group: Sequence[RestingModule]) -> Ints:
@@ -168,6 +173,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[RestingModule], place: str
     alive = [_alive(view, parameters) for view in ordered]
     nodes = frozenset(idle.node for idle in group)
     doubts = [doubt_about(ordered, idle) for idle in group]
+    doubts += [] if weighs_enough(*_weight(last, group), share=LEAST_SHARE) else [LITTLE]
     passed, stopped = IN_OPTIMIZER in doubts, STOPPED in doubts
     memory = with_state(last, _memory(group)) if passed or stopped else _memory(group)
     group_of = Group(last, memory, memory, parts=nodes)

@@ -18,6 +18,7 @@ from tenure.model.profile import ALIVE, BEFORE, Phase, StepProfile
 
 NEAR_PEAK = 0.95
 """The census must have met the second step's peak so closely."""
+COMES_NEAR = 0.5
 _LIGHT = 0.001
 """Of the peak: a storage that weighs less, with those in the same container, is not looked at."""
 _NOTABLE = 0.03
@@ -128,6 +129,17 @@ class Replay:
         """Whether the census was taken at the peak, or as good as."""
         at = self.profile.census_op - self.profile.second
         return 0 <= at < len(self.alive) and bool(self.alive[at] >= NEAR_PEAK * self.peak_bytes)
+
+    def comes_near_peak(self) -> bool:
+        """Whether half of the peak was alive at the census at least, as where one step's batch is larger than the
+        other's: names of what is idle there are names at the peak, for all that is alive at both."""
+        at = self.profile.census_op - self.profile.second
+        return 0 <= at < len(self.alive) and bool(self.alive[at] >= COMES_NEAR * self.peak_bytes)
+
+    @property
+    def peak_op(self) -> int:
+        """The operation at the peak: the census's, or where that did not meet it the second step's first."""
+        return self.profile.census_op if self.meets_peak() else self._first_at_peak()
 
     def met_bytes(self) -> int | None:
         """Bytes alive at the peak that the census was taken at: the second step's, or, where that step goes another

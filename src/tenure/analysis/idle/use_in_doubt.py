@@ -15,6 +15,7 @@ from tenure.analysis.idle.rests import LEAST_WINDOWS
 
 IN_OPTIMIZER = "an optimizer that goes on has its parameters: the program may come back to it"
 STOPPED = "an optimizer has it that trains nothing else or has stopped: the program may come back to both"
+LITTLE = "it is little: of what the program is to be it may be next to nothing"
 UNSEEN = "nobody was seen to call it: the program may yet do so"
 
 

@@ -16,6 +16,15 @@ def weighs_enough(num_bytes: int, of: int, *, share: float) -> bool:
     return num_bytes >= max(SMALL_BYTES, least * of)
 
 
+_LITTLE_SHARE = 0.10
+
+
+def may_weigh_enough(num_bytes: int, of: int, *, share: float) -> bool:
+    """The same for a hint: of less than a mebibyte a tenth."""
+    little = num_bytes >= max(SMALL_BYTES, max(share, _LITTLE_SHARE) * of)
+    return little or weighs_enough(num_bytes, of, share=share)
+
+
 _NOTABLE_BYTES = 128 << 10
 _NOTABLE_SHARE = 0.05
 _MUCH_SHARE = 0.03
