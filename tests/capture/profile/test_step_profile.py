@@ -428,6 +428,25 @@ def test_where_several_updates_follow_a_rollout_more_steps_are_watched_as_one_un
     assert [read_profile(tmp_path / each.file).census_op >= 0 for each in found] == [False] * (len(found) - 1) + [True]
 
 
+def test_where_a_step_calls_no_module_more_steps_are_watched_as_one(tmp_path: Path) -> None:
+    """As where the penalty on the weights has updates of its own: the next step's forward was to end the profile."""
+    model, _ = make_step()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(number: int) -> None:
+        if number % 4 == 2:
+            sum(parameter.square().sum() for parameter in model.parameters()).backward()
+        else:
+            model(torch.randn(16, 8)).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    train(step, tmp_path, steps=32)
+
+    assert notes_in(tmp_path)[:1] == ["step 5 was not profiled: no root module was called in the step"]
+    assert profile_in(tmp_path).census_op >= 0
+
+
 def peaks_met(folder: Path) -> list[bool]:
     """Of the first profile and the last whether the census was taken where most memory was alive in all that was
     watched, but for what happens to be there from before."""

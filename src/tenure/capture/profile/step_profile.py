@@ -81,7 +81,7 @@ class StepProfiler:
         self._refused: str | None = None
         self.steps_differed = False
         """The operation at the peak of the first did not come again in the second, when two were watched last, or came
-        where much less memory is alive: in another call of the same function."""
+        where much less memory is alive: in another call of the same function. Or one of them called no root module."""
 
     def plan(self, step: int, *, turn: int = 1) -> None:
         """Profile this step and the next, or from it on twice `turn` steps; 0 for none, which holds until this is
@@ -217,6 +217,7 @@ class StepProfiler:
         watch = self._watch
         if watch is None or self._second == _NEVER or steps > self._ends_of_turns[1]:
             self._give_up("no root module was called in the step")
+            self.steps_differed = True
             return
         self._done = True
         profile = _profile_of(watch, step=self._ends_of_turns[1], second=self._second, census_op=self._census_op)
