@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from textwrap import dedent
+from typing import Literal
 
 import pytest
 
@@ -41,6 +42,21 @@ def test_what_is_stored_into_an_object_later_keeps_its_own_statement() -> None:
 
     assert record_in(text) is None
     assert record_in(MADE, replace(FIELD, record=None)) is None
+
+
+def test_a_record_of_the_programs_that_a_library_keeps_goes_by_its_field() -> None:
+    text = dedent(MADE)
+    record = replace(KEPT, owner_type="core.Pipeline")
+    makes, keeps = (
+        text[: text.index("class Pipeline")],
+        "class Pipeline:\n    def load(self):\n        self.batch = read()\n",
+    )
+
+    def kept_by(origin: Literal["yours", "library"]) -> HoldingReference | None:
+        sources = {"train.py": SourceFile("train.py", makes), "core.py": SourceFile("core.py", keeps, origin)}
+        return record_that_is_kept(replace(FIELD, record=record), sources)
+
+    assert (kept_by("yours"), kept_by("library")) == (record, None)
 
 
 SCRATCH = """\

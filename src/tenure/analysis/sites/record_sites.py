@@ -7,18 +7,23 @@ from collections.abc import Mapping, Sequence
 
 from tenure.analysis.sites.attribute_sites import constructor_calls
 from tenure.analysis.sites.binding_sites import resolve_sites
-from tenure.analysis.sites.site_search import Sought, bindings_of
+from tenure.analysis.sites.site_search import Sought, bindings_of, is_yours
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.later_reads import is_read_later, runs_in_loop
 
 
 def record_that_is_kept(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference | None:
-    """The record's own name, where the field is filled as the record is made and nowhere else; None for all others."""
+    """The record's own name, where the field is filled as the record is made and nowhere else; None for all others, and
+    where a library keeps what the program fills: nobody drops a trainer's variable."""
     if reference.record is None:
         return None
     best = resolve_sites(reference, sources, growing=False)[:1]
-    return reference.record if best and _fills_what_it_makes(reference, best[0], sources) else None
+    if not best or not _fills_what_it_makes(reference, best[0], sources):
+        return None
+    kept = resolve_sites(reference.record, sources, growing=False)[:1]
+    by_library = is_yours(best, sources) and not is_yours(kept, sources, default=True)
+    return None if by_library else reference.record
 
 
 def _fills_what_it_makes(reference: HoldingReference, site: SourceLocation, sources: Mapping[str, SourceFile]) -> bool:
