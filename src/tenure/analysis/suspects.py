@@ -12,7 +12,7 @@ from tenure.analysis.growth.passing_copies import told_by_what_lasts
 from tenure.analysis.growth.shared_chains import find_shared_chains
 from tenure.analysis.growth.trend import FEWEST_POINTS
 from tenure.analysis.growth.unseen_growth import find_unseen_growth
-from tenure.analysis.heap.groups import Searched, Shapes, View, search, view_census, view_searched
+from tenure.analysis.heap.groups import Searched, Shapes, View, in_order, search, view_census, view_searched
 from tenure.analysis.heap.host_part import host_part, tensor_part
 from tenure.analysis.host.host_growth import find_host_growth
 from tenure.analysis.idle.idle_modules import find_idle_modules
@@ -47,10 +47,10 @@ def find_suspects(
     searched = searched or [search(tensor_part(census)) for census in censuses]
     views = [view_searched(each, shapes) for each in searched]
     watched = _watched_moment(views)
-    shapes.gaining_names |= frozenset(parts.found(find_gained_names, _in_order(views, watched), shapes))
+    shapes.gaining_names |= frozenset(parts.found(find_gained_names, in_order(views, watched), shapes))
     if shapes.gaining_names:
         views = [view_searched(each, shapes) for each in searched]
-    by_moment = {moment: _in_order(views, moment) for moment in _MOMENTS}
+    by_moment = {moment: in_order(views, moment) for moment in _MOMENTS}
     growing, grown_shapes = _find_growing(by_moment[watched], by_moment["forward-entry"], shapes, parts)
     at_end, found = by_moment["step-end"], parts.found
     carried = found(find_carried, by_moment["forward-entry"], at_end, shapes, growing=grown_shapes)
@@ -90,7 +90,7 @@ def _find_growing(
 def _watched_moment(views: Sequence[View]) -> str:
     """The moment with most censuses of the training."""
     chosen = _in_training(views)
-    return max(_MOMENTS, key=lambda moment: (len(_in_order(chosen, moment)), -_MOMENTS.index(moment)))
+    return max(_MOMENTS, key=lambda moment: (len(in_order(chosen, moment)), -_MOMENTS.index(moment)))
 
 
 def _in_training(views: Sequence[View]) -> Sequence[View]:
@@ -98,7 +98,7 @@ def _in_training(views: Sequence[View]) -> Sequence[View]:
     counted as a step, as a policy's does that fills a replay memory first."""
     begins = min((view.census.step for view in views if view.census.moment == "step-end"), default=0)
     since = [view for view in views if view.census.step >= begins]
-    return since if len(_in_order(since, "step-end")) >= FEWEST_POINTS else views
+    return since if len(in_order(since, "step-end")) >= FEWEST_POINTS else views
 
 
 def _with_what_is_out_of_sight(
@@ -146,8 +146,3 @@ def _not_told(hidden: Sequence[Suspect], told: Sequence[Suspect]) -> list[Suspec
         known[suspect.path_text[0] if suspect.path_text else ""] += suspect.retained_bytes
     roots = [(each, each.path_text[0]) for each in hidden if each.path_text]
     return [each for each, root in roots if root not in known or known[root] < LITTLE_BESIDE * each.retained_bytes]
-
-
-def _in_order(views: Sequence[View], moment: str) -> list[View]:
-    chosen = {view.census.step: view for view in views if view.census.moment == moment}
-    return [chosen[step] for step in sorted(chosen)]

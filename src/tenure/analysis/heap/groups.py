@@ -134,6 +134,12 @@ class View:
         return np.flatnonzero(below[self.shape])
 
 
+def in_order(views: Iterable[View], moment: str) -> list[View]:
+    """Those of one moment by their steps, one each."""
+    chosen = {view.census.step: view for view in views if view.census.moment == moment}
+    return [chosen[step] for step in sorted(chosen)]
+
+
 @dataclass(frozen=True)
 class Weights:
     """Per census (row) and shape (column): what lies at the shape itself, and below it including itself."""

@@ -7,10 +7,16 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 
 from tenure.analysis.heap.graph import Bools, Graph, labelled, unquoted
-from tenure.model.heap import ReferenceKind, Role
+from tenure.model.heap import CALLED, CALLED_BY_ANY, ReferenceKind, Role
 
 OWN_TABLES = ("_parameters", "_modules")
 """What a module calls its own parameters, and the modules that are directly inside it."""
+
+
+def called_at(graph: Graph, flags: int = CALLED | CALLED_BY_ANY) -> set[int]:
+    """Addresses of the modules that were called before a census, by the program itself or by whomever."""
+    nodes = graph.census.nodes
+    return set(nodes.address[(nodes.flags & flags) != 0].tolist())
 
 
 def module_nodes(graph: Graph) -> list[int]:

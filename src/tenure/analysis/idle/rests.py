@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tenure.analysis.heap.groups import View
-from tenure.model.heap import CALLED, CALLED_BY_ANY
+from tenure.analysis.heap.modules import called_at
+from tenure.model.heap import CALLED_BY_ANY
 
 LEAST_WINDOWS = 3
 LEAST_SPAN = 1 / 3
@@ -91,10 +92,10 @@ def windows_of(ordered: Sequence[View]) -> tuple[list[Window], frozenset[int]]:
     step = 1
     for at, view in enumerate(ordered):
         moment = view.census.moment
-        now = _called(view, CALLED | CALLED_BY_ANY)
+        now = called_at(view.graph)
         called |= now
         last_calls |= _last_calls(view)
-        sees_inside |= bool(_called(view, CALLED_BY_ANY))
+        sees_inside |= bool(called_at(view.graph, CALLED_BY_ANY))
         if moment.startswith("first-call"):
             first_calls |= now
         if moment != "step-end" and (moment != "forward-entry" or view.census.step in ends):
@@ -117,11 +118,6 @@ def windows_of(ordered: Sequence[View]) -> tuple[list[Window], frozenset[int]]:
         step = view.census.step + 1
         called, first_calls, last_calls, sees_inside = set(), set(), {}, False
     return windows, frozenset(called)
-
-
-def _called(view: View, flags: int) -> set[int]:
-    nodes = view.census.nodes
-    return set(nodes.address[(nodes.flags & flags) != 0].tolist())
 
 
 def _last_calls(view: View) -> dict[int, int]:

@@ -53,17 +53,10 @@ def find_unused_graphs(replay: Replay, told: Collection[tuple[int, int]] = froze
     series = series_of_rows(PEAK, [replay.view], [(size, len(members))])
     facts = {EVALUATED_WITH_GRAPH: "", RETURNED: True, RUNNING: calls}
     group = Group(replay.view, nodes, nodes, cut=(), freed=nodes)
-    suspect = assemble_suspect(group, symptom="peak", measured=Measured(series=series, facts=facts), fingerprint="")
-    return (
-        dataclasses.replace(
-            suspect,
-            fingerprint=fingerprint_of(f"unused graph {calls[0][2]}"),
-            drops=(),
-            peak_bytes=replay.peak_bytes,
-            peak_drop_bytes=drop,
-            peak_basis=BASIS,
-        ),
-    )
+    fingerprint, measured = fingerprint_of(f"unused graph {calls[0][2]}"), Measured(series=series, facts=facts)
+    suspect = assemble_suspect(group, symptom="peak", measured=measured, fingerprint=fingerprint)
+    peak = replay.peak_bytes
+    return (dataclasses.replace(suspect, drops=(), peak_bytes=peak, peak_drop_bytes=drop, peak_basis=BASIS),)
 
 
 def _unused(replay: Replay) -> Ints:

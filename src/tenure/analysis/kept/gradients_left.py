@@ -12,15 +12,15 @@ import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
 from tenure.analysis.heap.graph import PASSING_BY, Bools, Graph, reach, unquoted
-from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, series_of_rows
+from tenure.analysis.heap.groups import Shapes, View, fingerprint_of, in_order, series_of_rows
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, holding_reference, innermost_droppable
-from tenure.analysis.heap.modules import all_below, children_of_modules, modules_of_all
+from tenure.analysis.heap.modules import all_below, called_at, children_of_modules, modules_of_all
 from tenure.analysis.heap.optimizers import optimizer_nodes, stepped_no_more
 from tenure.analysis.heap.paths import path_to
 from tenure.analysis.heap.storage_facts import storage_rows
 from tenure.analysis.heap.wording import attribute_name
-from tenure.model.heap import CALLED, CALLED_BY_ANY, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import (
     OPTIMIZER_STOPPED,
     PART_WITH_GRADIENTS,
@@ -70,7 +70,7 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
     num_in_half = sum(2 * view.census.step >= last.census.step for view in ordered)
     later = ordered[-max(num_in_half, LEAST_LATER) :]
     lasting = frozenset.intersection(*(_gradient_identities(view) for view in later))
-    ends = [view for view in _at(views, "step-end") if view.census.step >= later[0].census.step]
+    ends = [view for view in in_order(views, "step-end") if view.census.step >= later[0].census.step]
     by_shape: dict[int, list[_Left]] = {}
     for left in _find_left(last, lasting, stepped_no_more([*ends, last], first=ordered[0])):
         if last.paths.parent[left.owner] < 0 or (left.stopped and not _is_called(later, left.owner)):
@@ -85,7 +85,7 @@ def find_gradients_left(views: Sequence[View], shapes: Shapes) -> tuple[Suspect,
 
 
 def _watched(views: Sequence[View]) -> list[View]:
-    return max((_at(views, moment) for moment in ("forward-entry", "step-end")), key=len)
+    return max((in_order(views, moment) for moment in ("forward-entry", "step-end")), key=len)
 
 
 def _is_called(later: Sequence[View], owner: int) -> bool:
@@ -94,18 +94,8 @@ def _is_called(later: Sequence[View], owner: int) -> bool:
     if nodes.kind[owner] == NodeKind.TENSOR:
         return True
     inside = all_below(children_of_modules(later[-1].graph), owner)
-    addresses = nodes.address[sorted(inside)]
-    called = (each.census.nodes.address[_called(each)] for each in later[1:])
-    return any(bool(np.isin(addresses, each).any()) for each in called)
-
-
-def _called(view: View) -> Bools:
-    return np.asarray((view.census.nodes.flags & (CALLED | CALLED_BY_ANY)) != 0)
-
-
-def _at(views: Sequence[View], moment: str) -> list[View]:
-    chosen = {view.census.step: view for view in views if view.census.moment == moment}
-    return [chosen[step] for step in sorted(chosen)]
+    addresses = nodes.address[sorted(inside)].tolist()
+    return not all(called_at(view.graph).isdisjoint(addresses) for view in later[1:])
 
 
 def _gradient_identities(view: View) -> frozenset[int]:

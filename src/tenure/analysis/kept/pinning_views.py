@@ -12,6 +12,7 @@ from tenure.analysis.heap.groups import (
     View,
     containers_of,
     fingerprint_of,
+    in_order,
     owners_of,
     records_of,
     series_of_nodes,
@@ -41,8 +42,7 @@ def find_pinning_views(views: Sequence[View], shapes: Shapes, *, told: Collectio
 
     Costs a look at the storages of these censuses, and a cut per suspect.
     """
-    ends = {view.census.step: view for view in views if view.census.moment == "step-end"}
-    ordered = [ends[step] for step in sorted(ends)]
+    ordered = in_order(views, "step-end")
     late = [view for view in ordered if 2 * view.census.step >= ordered[-1].census.step]
     if len(ordered) < FEWEST_CENSUSES or len(late) < FEWEST_LATE:
         return ()

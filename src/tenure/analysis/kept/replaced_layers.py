@@ -14,11 +14,11 @@ from tenure.analysis.heap.assemble import Measured, assemble_suspect
 from tenure.analysis.heap.graph import own_references, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group
-from tenure.analysis.heap.modules import all_below, module_nodes
+from tenure.analysis.heap.modules import all_below, called_at, module_nodes
 from tenure.analysis.heap.optimizers import optimizer_nodes, parameters_of
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.kept.left_in_optimizers import Place, places_of
-from tenure.model.heap import CALLED, CALLED_BY_ANY, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
+from tenure.model.heap import CALLED, GRAPH_CONTINUES, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.suspect import IDLE_FROM, Suspect
 
 FEWEST_LATER = 3
@@ -268,13 +268,9 @@ def _addresses(view: View, nodes: Ints) -> set[int]:
 def _is_used(later: Sequence[View], replaced: _Replaced) -> bool:
     """A layer may be called up to the moment when it gives way, and so in the first of the censuses; a layer that the
     program itself calls is in use, unless it is on meta."""
-    first = set() if replaced.went == "to meta" else _called(later[0], CALLED)
-    called = first.union(*(_called(view, CALLED | CALLED_BY_ANY) for view in later[1:]))
+    first = set() if replaced.went == "to meta" else called_at(later[0].graph, CALLED)
+    called = first.union(*(called_at(view.graph) for view in later[1:]))
     return any(replaced.parameters & _in_use(view) for view in later) or bool(replaced.modules & called)
-
-
-def _called(view: View, flags: int) -> set[int]:
-    return _addresses(view, np.flatnonzero((view.census.nodes.flags & flags) != 0))
 
 
 def _in_use(view: View) -> set[int]:

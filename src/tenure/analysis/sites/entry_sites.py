@@ -39,10 +39,9 @@ def by_the_entry(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect
 
 def _sets_attribute(name: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
     """`data.distance = x` in the program's own files, of what is no object's own attribute."""
-    for source in sources.values():
-        if source.origin == "yours" and name in source.text:
-            sets = (each for each in bindings_of(source) if each.kind == "attribute" and each.name == name)
-            yield from (SourceLocation(source.path, each.line, each.function) for each in sets if not each.on_self)
+    for source in _own_files(name, sources):
+        sets = (each for each in bindings_of(source) if each.kind == "attribute" and each.name == name)
+        yield from (SourceLocation(source.path, each.line, each.function) for each in sets if not each.on_self)
 
 
 def by_the_dict_that_names_it(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
@@ -63,17 +62,19 @@ def by_the_dict_that_names_it(suspect: Suspect, sources: Mapping[str, SourceFile
 
 def _given_under(key: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
     """`{"encoder": Encoder(...)}` in the program's own files."""
-    for source in sources.values():
-        if source.origin == "yours" and key in source.text:
-            for node in nodes_in(source):
-                for name, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
-                    if isinstance(name, ast.Constant) and name.value == key and isinstance(value, (ast.Call, ast.Name)):
-                        yield place_at(source, name.lineno)
+    for source in _own_files(key, sources):
+        for node in (each for each in nodes_in(source) if isinstance(each, ast.Dict)):
+            for name, value in zip(node.keys, node.values, strict=True):
+                if isinstance(name, ast.Constant) and name.value == key and isinstance(value, (ast.Call, ast.Name)):
+                    yield place_at(source, name.lineno)
 
 
 def _stores_under(key: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
     """`sample["video"] = x` in the program's own files."""
-    for source in sources.values():
-        if source.origin == "yours" and key in source.text:
-            stores = (each for each in bindings_of(source) if each.kind == "item" and unquoted(each.key) == key)
-            yield from (SourceLocation(source.path, each.line, each.function) for each in stores)
+    for source in _own_files(key, sources):
+        stores = (each for each in bindings_of(source) if each.kind == "item" and unquoted(each.key) == key)
+        yield from (SourceLocation(source.path, each.line, each.function) for each in stores)
+
+
+def _own_files(name: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceFile]:
+    return (each for each in sources.values() if each.origin == "yours" and name in each.text)

@@ -9,11 +9,10 @@ from pathlib import PurePath
 
 from tenure.analysis.sites.own_program import function_at, own_program
 from tenure.analysis.sites.site_search import place_at
-from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.syntax.text.expressions import called_name
+from tenure.syntax.text.file_nodes import nodes_in
 from tenure.syntax.text.kinds import Kind
-from tenure.syntax.text.scopes import parse
 from tenure.syntax.values.tensor_values import tensor_values
 
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception"})
@@ -48,15 +47,10 @@ def _calls(
     for source in sources.values():
         if source.origin != "yours" or "log" not in source.text:
             continue
-        try:
-            tree = parse(source)
-        except SourceError:
-            continue
-        for node in ast.walk(tree):
-            given = _given(node, name, kinds) if isinstance(node, ast.Call) else []
-            if isinstance(node, ast.Call) and given:
+        for call in (each for each in nodes_in(source) if isinstance(each, ast.Call)):
+            if given := _given(call, name, kinds):
                 tensors = [text for text, value in given if value is not None and _is_tensor(sources, source, value)]
-                yield next(iter(tensors), given[0][0]), bool(tensors), place_at(source, node.lineno)
+                yield next(iter(tensors), given[0][0]), bool(tensors), place_at(source, call.lineno)
 
 
 def _is_tensor(sources: Mapping[str, SourceFile], source: SourceFile, value: ast.expr) -> bool:
