@@ -57,13 +57,29 @@ def by_the_calls_name(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Su
 
 
 def _handle_at(source: SourceFile, line: int) -> str:
-    """The attribute or table that gets what a method `register_..._hook` gives back; "" where none does."""
+    """The attribute or table that gets what a method `register_..._hook` at a line gives back, or a list of such; ""
+    where none does."""
     for node in nodes_of(source, ast.Assign):
-        called = node.value.func if isinstance(node.value, ast.Call) else None
-        registers = isinstance(called, ast.Attribute) and called.attr.startswith("register_")
-        if node.lineno == line and registers and isinstance(node.targets[0], (ast.Attribute, ast.Subscript)):
-            return dotted(node.targets[0]).removesuffix("[]").rpartition(".")[2]
+        target = node.targets[0]
+        if isinstance(target, (ast.Attribute, ast.Subscript)) and line in map(_line_of_registration, _made(node.value)):
+            return dotted(target).removesuffix("[]").rpartition(".")[2]
     return ""
+
+
+def _made(value: ast.expr) -> Sequence[ast.expr]:
+    """A value, or what a list, tuple or comprehension has as elements."""
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return value.elts
+    if isinstance(value, ast.DictComp):
+        return [value.value]
+    return [value.elt if isinstance(value, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) else value]
+
+
+def _line_of_registration(value: ast.expr) -> int:
+    """Of a call `register_...`; 0 of all else."""
+    called = value.func if isinstance(value, ast.Call) else None
+    registers = isinstance(called, ast.Attribute) and called.attr.startswith("register_")
+    return value.lineno if registers else 0
 
 
 def _goes_through_hooks(suspect: Suspect) -> bool:
