@@ -177,6 +177,15 @@ def test_a_batch_that_waits_in_a_queue_is_judged_by_those_before_it() -> None:
     assert (found[0].peak_bytes, found[0].peak_drop_bytes) == (19 * MIB, 8 * MIB)
 
 
+def test_so_is_one_that_was_there_before_both_steps_and_that_the_first_one_prepared() -> None:
+    """As of three batches in a queue: one is read, one is prepared, and of one the prepared part alone is in use."""
+    prepared = (LOGITS, 4, BEFORE, 1, ALIVE)
+
+    found = find_idle_at_peak(Replay(profile(prepared, *QUEUED[1:], (92, 4, 6, 7, ALIVE)), two_names("batch")))
+
+    assert [(s.holder.name, s.peak_drop_bytes) for s in found] == [("batch", 8 * MIB)]
+
+
 @pytest.mark.parametrize(
     "before",
     [

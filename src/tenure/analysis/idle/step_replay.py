@@ -11,6 +11,7 @@ import numpy as np
 from tenure.analysis.heap.graph import Bools
 from tenure.analysis.heap.groups import Shapes, View, view_census
 from tenure.analysis.heap.storage_facts import is_on
+from tenure.analysis.idle.forerunners import find_forerunners
 from tenure.analysis.idle.paired_steps import kinds_of_operations, partners_of_operations
 from tenure.analysis.idle.used_up_late import UsesAfterPeak, Waiting
 from tenure.model.heap import Census, Ints, Role
@@ -341,21 +342,17 @@ class Replay:
         return int(went.sum()) >= int(stay.sum())
 
     def is_handed_on(self, row: int) -> bool:
-        """Whether the first step alone made and used the storage and nobody let go of it since."""
+        """Whether of both steps the first one alone used the storage, which it or one before made, and nobody let go
+        of it since."""
         storages, second = self.profile.storages, self.profile.second
-        is_old = BEFORE < storages.birth[row] < second > storages.last_use[row]
+        is_old = storages.birth[row] < second > storages.last_use[row] > BEFORE
         return bool(is_old and storages.death[row] == ALIVE)
 
     def _forerunners(self, row: int) -> list[int]:
-        """Of what is handed on to later steps: storages like it that were there before and that the second step let go
-        unused, as it does with a queue's batches, one after the other."""
+        """Of what is handed on to later steps: storages like it that the second step let go unused."""
         if not self.is_handed_on(row):
             return []
-        storages, second = self.profile.storages, self.profile.second
-        untouched = (storages.birth == BEFORE) & (storages.last_use == BEFORE) & self._on_device
-        alike = (storages.dtype == storages.dtype[row]) & (2 * storages.bytes >= storages.bytes[row])
-        alike &= storages.bytes <= 2 * storages.bytes[row]
-        return [int(found) for found in np.flatnonzero(untouched & alike & (storages.death >= second))]
+        return find_forerunners(self.profile, row, view=self.view, node_of_row=self.node_of_row)
 
 
 def _join(profile: StepProfile, census: Census) -> dict[int, int]:
