@@ -70,6 +70,11 @@ def told(text: str, name: str = "t") -> tuple[tuple[str, ...], str]:
             "batch",
         ),
         (
+            "unseen -> method name=Session.__exit__ -> <self> data.Session -> .net tensor#t 1KiB",
+            ("a `with` statement whose block runs", ".__self__", ".net"),
+            "__self__.net",
+        ),
+        (
             "lib:sys.last_exc -> ValueError -> .args tuple -> [0] tensor#t 1KiB",
             ("`sys.last_exc` (the last uncaught error)", ".args", "[0]"),
             "last_exc.args[0]",
@@ -181,8 +186,19 @@ def test_each_text_of_a_path_has_what_it_leads_to_beside_it(line: str, targets: 
     assert len(render_path(graph, path)) == len(targets)
 
 
-@pytest.mark.parametrize(("owner", "held"), [("data.Prefetcher iterator", True), ("data.Prefetcher", False)])
-def test_a_loop_that_runs_is_a_root_and_another_unseen_owner_is_none(owner: str, held: bool) -> None:
-    made = census(f"unseen -> {owner} -> .batch tensor#t 1KiB")
+@pytest.mark.parametrize(
+    ("owner", "held"),
+    [
+        ("data.Prefetcher iterator -> .batch", True),
+        ("data.Prefetcher -> .batch", False),
+        ("method name=Session.__exit__ -> <self> data.Session -> .batch", True),
+        ("method name=Session.__aexit__ -> <self> data.Session -> .batch", True),
+        ("method name=Session.close -> <self> data.Session -> .batch", False),
+        ("function name=Session.__exit__ -> <cell batch>", False),
+        ("contextlib._GeneratorContextManager -> .gen generator -> <local batch>", True),
+    ],
+)
+def test_a_loop_or_block_that_runs_is_a_root_and_another_unseen_owner_is_none(owner: str, held: bool) -> None:
+    made = census(f"unseen -> {owner} tensor#t 1KiB")
 
     assert shortest_paths(build_graph(made)).held_by_root(node_named(made, "t")) is held

@@ -32,14 +32,15 @@ def test_what_an_owner_outside_of_the_census_holds_alone_is_told_with_its_bytes(
     )
 
 
-def test_what_a_root_holds_too_or_a_loop_runs_over_or_is_little_or_is_new_is_not_told() -> None:
+def test_what_a_root_holds_too_or_a_loop_or_block_keeps_or_is_little_or_is_new_is_not_told() -> None:
     held_too = "unseen -> list#l -> [0] tensor 6MiB\nmain.kept -> list#l"
     little = "unseen -> list#l -> [0] tensor 6KiB"
     looped_over = "unseen -> torch.utils.data._SingleProcessDataLoaderIter#i -> ._data tensor 6MiB"
+    entered = "unseen -> method#m name=Session.__exit__ -> <self> data.Session#s -> .net tensor 6MiB"
     new = [census("main.kept -> list"), census("unseen -> list#l -> [0] tensor 6MiB", step=2)]
 
-    cases = [growing(drawn, (1, 2)) for drawn in (held_too, little, looped_over)]
-    assert [describe_unseen_owners(found) for found in (*cases, new)] == [(), (), (), ()]
+    cases = [growing(drawn, (1, 2)) for drawn in (held_too, little, looped_over, entered)]
+    assert [describe_unseen_owners(found) for found in (*cases, new)] == [(), (), (), (), ()]
 
 
 def test_device_bytes_that_no_tensor_covers_are_told_and_where_they_grew() -> None:

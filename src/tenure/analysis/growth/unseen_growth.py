@@ -19,7 +19,7 @@ from tenure.analysis.heap.graph import is_builtin_type, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, series_of_nodes
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.islands import unseen_owned
-from tenure.analysis.heap.loops import is_iterator
+from tenure.analysis.heap.loops import is_on_stack
 from tenure.analysis.heap.storage_facts import identities, is_on
 from tenure.analysis.heap.wording import is_known_owner
 from tenure.analysis.kept.cycles import below_rings
@@ -92,7 +92,7 @@ def _held_out_of_sight(view: View) -> Ints:
     graph, storages = view.graph, view.census.storages.node
     owned = unseen_owned(graph)
     owned = owned[~below_rings(graph)[owned]]
-    unknown = [node for node in owned.tolist() if not (is_iterator(graph, node) or is_known_owner(graph, node))]
+    unknown = [node for node in owned.tolist() if not (is_on_stack(graph, node) or is_known_owner(graph, node))]
     held = reach(graph, np.array(unknown, dtype=np.int64)) & ~reach(graph, graph.roots)
     return storages[held[storages]]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenure.analysis.heap.graph import Bools, Graph, gather, held_unseen, of_types
-from tenure.analysis.heap.loops import iterators
+from tenure.analysis.heap.loops import exits, iterators
 from tenure.model.heap import NAMED_BY_LIBRARY, Ints, NodeKind, ReferenceKind
 
 LIBRARY_COST = 24
@@ -159,7 +159,7 @@ def _starts(graph: Graph) -> list[tuple[int, Ints]]:
         starts.append((user_cost, np.flatnonzero(of_kind & ~in_library)))
         starts.append((library_cost, np.flatnonzero(of_kind & in_library)))
     unseen = held_unseen(graph)
-    known = unseen & (_is_context(graph) | iterators(graph))
+    known = unseen & (_is_context(graph) | iterators(graph) | exits(graph))
     starts.append((_ROOT_COSTS[NodeKind.HIDDEN][0], np.flatnonzero(known)))
     starts.append((UNSEEN_COST, np.flatnonzero(unseen & ~known)))
     return sorted(starts, key=lambda start: start[0])

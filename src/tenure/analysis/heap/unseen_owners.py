@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tenure.analysis.heap.dominators import find_dominators
 from tenure.analysis.heap.graph import build_graph, reach
 from tenure.analysis.heap.islands import unseen_owned
-from tenure.analysis.heap.loops import is_iterator
+from tenure.analysis.heap.loops import is_on_stack
 from tenure.analysis.heap.wording import owner_text
 from tenure.model.allocator import LARGEST_WORKSPACE_BYTES
 from tenure.model.heap import Census
@@ -37,7 +37,7 @@ def describe_unseen_owners(censuses: Sequence[Census]) -> tuple[str, ...]:
     before = set(censuses[-2].nodes.address.tolist())
     retained, addresses = find_dominators(graph).retained_bytes, graph.census.nodes.address
     owned = [
-        node for node in unseen_owned(graph).tolist() if int(addresses[node]) in before and not is_iterator(graph, node)
+        node for node in unseen_owned(graph).tolist() if int(addresses[node]) in before and not is_on_stack(graph, node)
     ]
     heaviest = sorted(owned, key=lambda node: (-int(retained[node]), node))[:MOST_OWNERS]
     return tuple(

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tenure.analysis.heap.graph import MODULE_TABLES, Bools, Graph, of_types, unquoted
-from tenure.analysis.heap.loops import is_iterator
+from tenure.analysis.heap.loops import is_exit, is_iterator
 from tenure.analysis.heap.paths import CONTEXTS
 from tenure.model.heap import ROOT_KINDS, Census, NodeKind, ReferenceKind
 from tenure.model.suspect import ONLY_C_CODE, Hop
@@ -178,6 +178,8 @@ def owner_text(graph: Graph, node: int) -> str:
         return f"a native (C++) owner of {what}"
     if graph.type_names[node] in CONTEXTS:
         return "the context (contextvars) of a running thread or task"
+    if is_exit(graph, node):
+        return "a `with` statement whose block runs"
     if graph.type_names[node] in _CALLABLES:
         return f"{ONLY_C_CODE} (an exit handler or a pack hook, probably): {_name_or_type(graph, node)}"
     if is_iterator(graph, node):
