@@ -6,7 +6,9 @@ import pytest
 
 from suspects import ENCODER, IDLE, SPECIMENS, TRAIN, carried_finding, path_row, roles_row, series_row
 from tenure.model.finding import CutReference, Finding, Holder
-from tenure.model.suspect import PASSED_BY, STILL_USED, Suspect
+from tenure.model.suspect import NEVER_READ_AGAIN, PASSED_BY, STILL_USED, UNREAD_MODULE, Suspect
+from tenure.model.units import format_bytes
+from tenure.rules import idle_at_peak
 from tenure.rules.idle_module import check_suspect
 
 MIB = 1 << 20
@@ -54,6 +56,24 @@ def test_all_names_are_told_and_a_module_of_before_the_first_step_says_so() -> N
 
 def test_a_module_that_lost_its_name_was_released() -> None:
     assert check_suspect(replace(SPECIMENS["TN403"], facts=IDLE | {"released": "encoder"})) is None
+
+
+@pytest.mark.parametrize(("size", "confidence"), [(3 * MIB, "certain"), (100 << 10, "possible")])
+def test_a_module_that_no_statement_reads_again_is_dropped_after_its_last_use(size: int, confidence: str) -> None:
+    unread = {"idle_at_peak": True, NEVER_READ_AGAIN: True, UNREAD_MODULE: "teachers.Teacher"}
+    teacher = replace(ENCODER, kind="local", name="teacher", expression="teacher")
+    suspect = replace(
+        SPECIMENS["TN403"], symptom="peak", holder=teacher, cut=(teacher,), facts=unread, retained_bytes=size
+    )
+
+    told = found(suspect)
+
+    assert (told.rule, told.symptom, told.confidence) == ("TN403", "peak", confidence)
+    assert told.message == (
+        f"No statement reads `teacher` any more, but it keeps {format_bytes(size)} of Teacher on cpu in every step."
+    )
+    assert [remedy.summary for remedy in told.remedies] == ["`del teacher` after the last use"]
+    assert idle_at_peak.check_suspect(suspect) is None
 
 
 def test_what_a_hook_keeps_goes_with_the_hook() -> None:

@@ -11,9 +11,11 @@ from tenure.model.suspect import (
     GRAPHS_IN_TURN,
     HANDED_ON,
     IN_WINDOW,
+    NEVER_READ_AGAIN,
     PEAK_NOT_MET,
     SHARE_IN_GENERATOR,
     UNREAD_FIELD,
+    UNREAD_MODULE,
     WAITS,
     Suspect,
 )
@@ -46,7 +48,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     """Memory that the profiled step shows to be idle at its peak."""
     if BESIDE_STATE in suspect.facts:
         return _beside_state(suspect)
-    if not suspect.facts.get("idle_at_peak"):
+    if not suspect.facts.get("idle_at_peak") or UNREAD_MODULE in suspect.facts:
         return None
     suspect = _with_statement_seen(suspect)
     copied = COPIED_TO_GROW in suspect.facts
@@ -105,7 +107,7 @@ def _message(suspect: Suspect) -> str:
             f"No {_who_reads(suspect)} {subject(suspect)}, but "
             f"{plural(suspect, 'it holds', 'they hold')} memory at their peak; {_how_it_stays(suspect)}."
         )
-    if suspect.facts.get("never_read_again"):
+    if NEVER_READ_AGAIN in suspect.facts:
         holds = plural(suspect, "it still holds", "they still hold")
         return f"No statement reads {subject(suspect)} any more, but {holds} memory in every step."
     return (
@@ -201,7 +203,7 @@ def _is_passing(suspect: Suspect) -> bool:
 def _remedy(suspect: Suspect) -> str:
     names = list(dict.fromkeys(each.name for each in suspect.cut if each.kind in ("local", "global")))
     kept = list(dict.fromkeys(each.expression for each in suspect.cut if each.kind not in ("local", "global")))
-    if suspect.facts.get("never_read_again"):
+    if NEVER_READ_AGAIN in suspect.facts:
         return f"`del {', '.join(names)}` after the last use"
     if suspect.facts.get("autocast_cache"):
         return "`torch.autocast(..., cache_enabled=False)` where a region uses each weight once, as without a backward"

@@ -2,9 +2,12 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import NEVER_CALLED, PASSED_BY, STILL_USED, Suspect
+from tenure.model.suspect import NEVER_CALLED, PASSED_BY, STILL_USED, UNREAD_MODULE, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, plural, subject
+
+NOTABLE_BYTES = 128 << 10
+"""Less is a hint: of what the program is to be it may be next to nothing."""
 
 _FROM_OPTIMIZER = (
     "the optimizer that goes on has its parameters and their state too: make a new one for what is still trained, or "
@@ -17,6 +20,8 @@ _COPY_WHAT_IS_USED = "keep copies of what is still used (`buffer.clone()`), not 
 
 def check_suspect(suspect: Suspect) -> Finding | None:
     """Modules that were called up to one step and never again, which no optimizer steps, of which nobody let go."""
+    if UNREAD_MODULE in suspect.facts:
+        return _unread(suspect)
     if suspect.symptom != "survivor" or "last_called_step" not in suspect.facts or "released" in suspect.facts:
         return None
     step = suspect.facts["last_called_step"]
@@ -41,6 +46,21 @@ def check_suspect(suspect: Suspect) -> Finding | None:
             *((_FROM_OPTIMIZER,) if passed else ()),
         ),
         at_most="possible" if suspect.facts.get("doubt") else "likely",
+    )
+
+
+def _unread(suspect: Suspect) -> Finding:
+    """A module that only variables hold which no statement of their running function reads any more."""
+    module = str(suspect.facts[UNREAD_MODULE]).rpartition(".")[2]
+    names = ", ".join(dict.fromkeys(each.name for each in suspect.cut))
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"No statement reads {subject(suspect)} any more, but {plural(suspect, 'it keeps', 'they keep')} "
+        f"{format_bytes(suspect.retained_bytes)} of {module} on {suspect.device} in every step.",
+        remedies=(f"`del {names}` after the last use",),
+        at_most="certain" if suspect.retained_bytes >= NOTABLE_BYTES else "possible",
     )
 
 

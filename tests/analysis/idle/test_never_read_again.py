@@ -6,6 +6,7 @@ from heaps import census
 from tenure.analysis.heap.groups import search
 from tenure.analysis.idle.never_read_again import find_never_read_again
 from tenure.model.source import SourceFile
+from tenure.model.suspect import UNREAD_MODULE
 
 MIB = 1 << 20
 SOURCE = """
@@ -42,6 +43,27 @@ def test_two_names_of_the_same_memory_are_dropped_together() -> None:
     assert found(
         RAW, "main(train.py:7).step -> dict -> ['x'] tensor#raw", source=SOURCE.replace("step in", "_ in")
     ) == [(["raw", "step"], 4 * MIB)]
+
+
+@pytest.mark.parametrize(
+    ("held", "module"),
+    [
+        ("raw -> __main__.Teacher -> ._parameters dict -> ['w'] parameter 4MiB", "__main__.Teacher"),
+        ("raw -> list -> [0] __main__.Teacher -> ._parameters dict -> ['w'] parameter 4MiB", None),
+        ("raw -> __main__.Teacher#t -> ._parameters dict -> ['w'] parameter 4MiB\n"
+         "main(train.py:7).raw -> __main__.Teacher#t -> .seen tensor 4MiB", None),
+        ("raw tensor 4MiB", None),
+    ],
+)  # fmt: skip
+def test_a_module_that_nobody_reads_again_is_known_by_its_weights(held: str, module: str | None) -> None:
+    texts = ["\n".join((WEIGHTS, DATA, f"main(train.py:7).{held.replace('raw tensor', 'raw -> tensor')}"))] * len(STEPS)
+    censuses = [census(text, step=number) for text, number in zip(texts, STEPS, strict=True)]
+
+    (suspect,) = find_never_read_again(
+        [search(census) for census in censuses], {"train.py": SourceFile("train.py", SOURCE)}
+    )
+
+    assert suspect.facts.get(UNREAD_MODULE) == module
 
 
 @pytest.mark.parametrize(

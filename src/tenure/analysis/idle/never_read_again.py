@@ -21,12 +21,13 @@ from tenure.analysis.heap.groups import (
 )
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable
+from tenure.analysis.heap.modules import module_nodes
 from tenure.analysis.heap.storage_facts import is_on, main_device
 from tenure.analysis.idle.unread import Program, find_calls_of_loops, unread_variables
 from tenure.analysis.idle.weights import is_news
 from tenure.model.heap import Ints, NodeKind, Role
 from tenure.model.source import SourceFile
-from tenure.model.suspect import SHARE_IN_GENERATOR, Suspect
+from tenure.model.suspect import NEVER_READ_AGAIN, SHARE_IN_GENERATOR, UNREAD_MODULE, Suspect
 
 FEWEST_CENSUSES = 3
 LEAST_SPAN = 1 / 3
@@ -233,6 +234,18 @@ def _is_most(view: View, freed: Ints, nodes: Ints) -> bool:
     return int(sizes[freed].sum()) >= (1 - 2 * LEAST_PART) * int(sizes[nodes].sum())
 
 
+def _module_of(last: View, held: _Held) -> dict[str, object]:
+    """The fact that it is a module's weights, where the variable of one leads to that, and there is little else."""
+    storages = last.census.storages
+    weights = np.intersect1d(held.nodes, storages.node[np.isin(storages.role, (Role.PARAMETER, Role.BUFFER))])
+    if not _is_most(last, weights, held.nodes):
+        return {}
+    modules = set(module_nodes(last.graph))
+    targets = [int(last.census.references.target[dropped.reference]) for dropped in held.cut]
+    module = next((target for target in targets if target in modules), None)
+    return {} if module is None else {UNREAD_MODULE: last.graph.type_names[module]}
+
+
 def _suspect(views: Sequence[View], last: View, held: _Held) -> Suspect:
     size = int(last.graph.bytes_of_node[held.nodes].sum())
     series = series_of_rows(last.census.moment, views, [(size, len(held.nodes))] * len(views))
@@ -241,7 +254,8 @@ def _suspect(views: Sequence[View], last: View, held: _Held) -> Suspect:
         symptom="peak",
         measured=Measured(
             series=series,
-            facts={"idle_at_peak": True, "never_read_again": True, "seen_in_both_steps": True}
+            facts={"idle_at_peak": True, NEVER_READ_AGAIN: True, "seen_in_both_steps": True}
+            | _module_of(last, held)
             | ({SHARE_IN_GENERATOR: size / int(last.census.storages.bytes.sum())} if held.waits else {}),
         ),
         fingerprint="",
