@@ -67,6 +67,10 @@ def test_a_ring_through_the_hook_of_a_tensor_that_it_leads_to_is_the_hooks_and_n
     )
     assert check_cycle(kept) is None
 
+    told = check_suspect(replace(kept, holder=replace(ring, expression="register_hook(<lambda>)")))
+    assert told is not None
+    assert told.message.startswith("A tensor and its hook of `register_hook(<lambda>)` lead to each other: a ring")
+
 
 @pytest.mark.parametrize(
     ("table", "registration"),

@@ -53,11 +53,12 @@ def _is_anothers_table(suspect: Suspect) -> bool:
 
 def _ring(suspect: Suspect) -> Finding:
     name = suspect.holder.expression or suspect.holder.name
+    both = f"A tensor and its hook of `{name}`" if name.endswith(")") else f"A hook of a tensor and `{name}`"
     return claim(
         suspect,
         rule=RULE.code,
         name=RULE.name,
-        message=f"A hook of a tensor and `{name}` lead to each other: a ring through autograd that holds "
+        message=f"{both} lead to each other: a ring through autograd that holds "
         f"{format_bytes(suspect.retained_bytes)} and that no collection frees.",
         remedies=(_WITHOUT_IT,),
     )

@@ -43,6 +43,30 @@ def test_a_ring_through_the_hook_of_a_tensor_is_told_by_its_registration_and_dro
     assert told(RING) == (RING.holder.kind, RING.holder.expression, [8], [each.name for each in RING.cut])
 
 
+DEFAULT = replace(CLOSED_OVER, kind="DEFAULT", source_name="Account.open.<locals>.<lambda>")
+ENTRY = Hop("ITEM", "169", "OBJECT", "collections.OrderedDict", "", "OBJECT", "function")
+
+
+@pytest.mark.parametrize(
+    ("path", "expression"),
+    [
+        ((DEFAULT,), RING.holder.expression),
+        ((ENTRY, DEFAULT), "register_hook(<lambda>)"),
+        ((replace(ENTRY, label="'total'"), DEFAULT), ""),
+        ((replace(ENTRY, source_type="dict"), DEFAULT), ""),
+    ],
+    ids=["its default", "the hook itself", "an entry by name", "an entry of another table"],
+)
+def test_a_lambda_is_told_by_the_call_that_is_given_one_where_it_was_made(
+    path: tuple[Hop, ...], expression: str
+) -> None:
+    text = ACCOUNT.replace("node.register_hook(credit)", "node.register_hook(lambda g, head=head: self.add(head))")
+
+    kind, told_by, lines, _ = told(replace(RING, path=path), text)
+
+    assert (kind, told_by, lines) == ((RING.holder.kind, expression, [8]) if expression else ("", "", []))
+
+
 @pytest.mark.parametrize(
     ("statement", "line"),
     [

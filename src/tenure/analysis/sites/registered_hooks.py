@@ -14,18 +14,21 @@ from dataclasses import replace
 from tenure.analysis.heap.graph import is_hook_table
 from tenure.analysis.sites.site_search import bindings_of
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import NODE_HOOK, OWN_HOOK, HoldingReference, Suspect
+from tenure.model.suspect import NODE_HOOK, OWN_HOOK, HoldingReference, Hop, Suspect
 from tenure.syntax.text.bindings import Binding
 from tenure.syntax.text.file_nodes import nodes_of
 from tenure.syntax.text.scopes import dotted
 
 _LOCALS = ".<locals>"
+_LAMBDA = "<lambda>"
+_OF_FUNCTIONS = ("CELL", "DEFAULT")
 
 
 def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     """The suspect, told by the call that registers a function of the program's, where what grows hangs on functions
     that C++ keeps for an autograd node, or where a ring goes through the hook of a tensor or module that its function
-    closes over; the suspect itself where no call names that function, as where it is a lambda.
+    closes over; the suspect itself where no call names that function. A lambda goes by the call that is given one in
+    the function where it was made.
 
     What is to be dropped stays, but for hooks of a node: there it is the hooks themselves.
     """
@@ -37,7 +40,9 @@ def by_the_registration(suspect: Suspect, sources: Mapping[str, SourceFile]) -> 
     calls = list(_registrations(function, sources, "yours")) or list(_registrations(function, sources, "library"))
     if not calls:
         return suspect
-    holder = calls[0] if of_node else replace(calls[0], kind=suspect.holder.kind, expression=suspect.holder.expression)
+    as_hook = of_node or _is_entry_of_hooks(suspect.path[0])
+    told = calls[0].expression if as_hook else suspect.holder.expression
+    holder = replace(calls[0], kind=calls[0].kind if of_node else suspect.holder.kind, expression=told)
     return replace(suspect, holder=holder, cut=(holder,) if of_node else suspect.cut, ambiguous=len(calls) > 1)
 
 
@@ -83,19 +88,26 @@ def _line_of_registration(value: ast.expr) -> int:
 
 
 def _goes_through_hooks(suspect: Suspect) -> bool:
-    """Whether a ring leads from a function's closure variable to a hook; it begins with what is to be dropped."""
+    """Whether a ring leads from what a function closes over, or has as a default, to a hook, or from a table of hooks;
+    it begins with what is to be dropped."""
     of_module = any(is_hook_table(hop.label.strip("'\"")) for hop in suspect.path)
-    return (OWN_HOOK in suspect.facts or of_module) and [hop.kind for hop in suspect.path[:1]] == ["CELL"]
+    begins = any(hop.kind in _OF_FUNCTIONS or _is_entry_of_hooks(hop) for hop in suspect.path[:1])
+    return (OWN_HOOK in suspect.facts or of_module) and begins
+
+
+def _is_entry_of_hooks(hop: Hop) -> bool:
+    """Whether a table has it by the number of a handle, as a tensor has its hooks."""
+    return hop.kind == "ITEM" and hop.source_type == "collections.OrderedDict" and hop.label.isdigit()
 
 
 def _registrations(function: str, sources: Mapping[str, SourceFile], origin: str) -> Iterator[HoldingReference]:
     around, _, name = function.rpartition(".")
-    if not name.isidentifier():
+    if not name.isidentifier() and name != _LAMBDA:
         return
     scope = around.removesuffix(_LOCALS) if around.endswith(_LOCALS) else ""
     maker = scope.rpartition(".")[2]
     for path, source in sources.items():
-        if source.origin != origin or not any(word in source.text for word in (name, maker) if word):
+        if source.origin != origin or not any(word in source.text for word in (name.strip("<>"), maker) if word):
             continue
         made = bindings_of(source)
         for binding in made:
@@ -103,8 +115,9 @@ def _registrations(function: str, sources: Mapping[str, SourceFile], origin: str
             named = inside and _is_of(binding, name, made)
             if binding.kind == "hook" and (named or (maker and _is_made_by(binding, maker, made))):
                 place = SourceLocation(path, binding.line, binding.function)
-                told = name if named else maker
-                yield HoldingReference("hook", told, f"{binding.method}({told})", sites=(place,), calls=function)
+                called = name if named else maker
+                told = binding.method if called == _LAMBDA else called
+                yield HoldingReference("hook", told, f"{binding.method}({called})", sites=(place,), calls=function)
 
 
 def _is_of(binding: Binding, name: str, made: Sequence[Binding]) -> bool:
