@@ -17,7 +17,7 @@ INCOMING = f"{FRAME}.self -> __main__.Slot#s -> .incoming dict -> ['weight'] ten
 SLOT = "self.incoming"
 
 # Steps of five operations; at the third (2 and 7) memory peaks. The weights and a batch are used in both steps.
-TOUCHED = profile(
+STORAGES = (
     (90, 4, 0, 1, 3),
     (LOGITS, 4, 5, 6, 8),
     (91, 3, 2, 2, 2),
@@ -25,6 +25,7 @@ TOUCHED = profile(
     (WEIGHTS, 2, BEFORE, 9, ALIVE),
     (BATCH, 1, BEFORE, 6, ALIVE),
 )
+TOUCHED = profile(*STORAGES)
 
 
 def seen(*paths: tuple[str, int], step: int, moment: str = "forward-entry") -> Census:

@@ -19,6 +19,7 @@ from resting import (
     OTHER,
     RESULT,
     SLOT,
+    STORAGES,
     TOUCHED,
     WEIGHTS,
     seen,
@@ -250,6 +251,11 @@ def test_what_has_a_role_hangs_in_a_graph_or_below_a_loader_or_on_a_variable_or_
     assert found((f"{FRAME}.kept -> tensor 3MiB", KEPT)) == ()
     assert found((f"{own}.kept collections.deque#q bound=8 length=1 -> [0] tensor 3MiB", KEPT)) == ()
     assert expressions(found((f"{own}.kept tensor 3MiB", KEPT))) == [["self.kept"]]
+
+
+@pytest.mark.parametrize(("more", "told"), [(47, True), (48, False)])
+def test_a_twentieth_of_the_peak_is_worth_a_word(more: int, told: bool) -> None:
+    assert len(found((INCOMING, KEPT), made=profile(*STORAGES, (700, more, BEFORE, 6, ALIVE)))) == told
 
 
 def test_little_is_no_news_and_what_is_told_already_is_not_told_again() -> None:

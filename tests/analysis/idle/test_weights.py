@@ -79,8 +79,8 @@ def test_a_thirtieth_is_worth_a_hint_from_a_mebibyte_on(num_bytes: int, of: int,
 
 @pytest.mark.parametrize(
     ("num_bytes", "of", "expected"),
-    [(MIB, 20 * MIB, True), (MIB, 21 * MIB, False), (512 << 10, 5 * MIB, True), (512 << 10, 6 * MIB, False),
+    [(MIB, 33 * MIB, True), (MIB, 34 * MIB, False), (512 << 10, 5 * MIB, True), (512 << 10, 6 * MIB, False),
      (127 << 10, 128 << 10, False)],
 )  # fmt: skip
-def test_of_little_a_tenth_may_be_enough(num_bytes: int, of: int, expected: bool) -> None:
+def test_a_thirtieth_may_be_enough_and_of_little_a_tenth(num_bytes: int, of: int, expected: bool) -> None:
     assert may_weigh_enough(num_bytes, of, share=0.05) is expected

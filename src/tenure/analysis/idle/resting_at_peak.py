@@ -43,10 +43,12 @@ from tenure.analysis.idle.unread_fields import by_field, find_unread_fields
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.source import SourceFile
-from tenure.model.suspect import UNREAD_FIELD, Suspect
+from tenure.model.suspect import NEVER_READ_AGAIN, UNREAD_FIELD, Suspect
 
-LEAST_SHARE = 0.10
+LEAST_SHARE = 0.05
 """Of the peak."""
+LEAST_SHARE_OF_WHOLE = 0.10
+"""The same of a module or an optimizer beside those in use: such a one often has its turn in other steps."""
 STILL = 0.5
 """Of its bytes: so much must be there in the run's last census, or other memory in its place."""
 _VARIABLES = (ReferenceKind.LOCAL, ReferenceKind.GLOBAL)
@@ -87,10 +89,12 @@ def find_resting_at_peak(
     heap = _Heap(view, replay, frozenset().union(*(suspect.storages for suspect in told)), sources)
     found = []
     by_holder, late = _by_holder(heap)
-    whole = find_resting_copies(view, heap.resting_weights) | find_resting_optimizers(view, heap.resting_state)
-    by_holder |= {(reference,): nodes for reference, nodes in whole.items()} | late
+    modules = find_resting_copies(view, heap.resting_weights) | find_resting_optimizers(view, heap.resting_state)
+    whole = {(reference,): nodes for reference, nodes in modules.items()}
+    by_holder |= whole | late
     for held_by, nodes in by_holder.items():
-        if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=LEAST_SHARE):
+        least = LEAST_SHARE_OF_WHOLE if held_by in whole else LEAST_SHARE
+        if not weighs_enough(int(view.graph.bytes_of_node[nodes].sum()), peak, share=least):
             continue
         is_late = held_by in late and not _is_carried(heap, held_by, carried)
         suspect = _suspect(heap, held_by, nodes, between, replay.profile.step, used_before, is_late=is_late)
@@ -333,7 +337,7 @@ def _unread_suspect(heap: _Heap, group: Group) -> Suspect:
     """What variables alone hold that nobody reads again."""
     row = (int(heap.graph.bytes_of_node[group.nodes].sum()), len(group.nodes))
     series = series_of_rows(heap.view.census.moment, [heap.view], [row])
-    facts: dict[str, object] = {"idle_at_peak": True, "never_read_again": True}
+    facts: dict[str, object] = {"idle_at_peak": True, NEVER_READ_AGAIN: True}
     suspect = assemble_suspect(group, symptom="peak", measured=Measured(series=series, facts=facts), fingerprint="")
     return _with_figures(suspect, sorted(f"{each.scope_function} {each.name}" for each in suspect.cut))
 

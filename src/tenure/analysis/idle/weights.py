@@ -17,18 +17,18 @@ def weighs_enough(num_bytes: int, of: int, *, share: float) -> bool:
 
 
 _LITTLE_SHARE = 0.10
+_MUCH_SHARE = 0.03
+"""Of a mebibyte and more: of what a large model needs at its peak that is a batch's worth."""
 
 
 def may_weigh_enough(num_bytes: int, of: int, *, share: float) -> bool:
-    """The same for a hint: of less than a mebibyte a tenth."""
+    """The same for a hint: of less than a mebibyte a tenth, of more the thirtieth part."""
     little = num_bytes >= max(SMALL_BYTES, max(share, _LITTLE_SHARE) * of)
-    return little or weighs_enough(num_bytes, of, share=share)
+    return little or num_bytes >= max(LEAST_BYTES, _MUCH_SHARE * of) or weighs_enough(num_bytes, of, share=share)
 
 
 _NOTABLE_BYTES = 128 << 10
 _NOTABLE_SHARE = 0.05
-_MUCH_SHARE = 0.03
-"""Of a mebibyte and more: of what a large model needs at its peak that is a batch's worth."""
 _TRIAL_BYTES = 16 << 10
 _TRIAL_SHARE = 0.10
 
