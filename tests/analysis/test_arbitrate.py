@@ -98,6 +98,23 @@ def test_what_one_reference_carries_is_told_once_though_seen_in_two_steps() -> N
     assert [each.rule for each in explain_bytes_once([elsewhere, entry])] == ["TN102", "TN106"]
 
 
+def test_what_hangs_on_hooks_that_pile_up_goes_with_them() -> None:
+    path = ("global `net` in main (main.py)", "._forward_hooks", "[7]", "default of parameter `ctx` of before")
+    hooks = carried("TN303", 1, 3, path=path)
+    cut, inside = (CutReference("ctx", "hooks.py", 3),), ("local variable `net`", "._forward_hooks", "[3]")
+    same = carried("TN106", 2, at=6, holder=held_in("ctx"), path=inside, cut=cut)
+    others = (
+        replace(same, path=("local variable `net`", "._forward_pre_hooks", "[3]")),
+        replace(same, path=("local variable `net`", ".ctx")),
+        replace(same, symptom="growth"),
+        replace(same, ranks=(1,)),
+    )
+
+    assert short(explain_bytes_once([hooks, same])) == [("TN303", 2)]
+    assert [len(explain_bytes_once([hooks, other])) for other in others] == [2] * len(others)
+    assert len(explain_bytes_once([replace(hooks, rule="TN102"), same])) == 2
+
+
 def test_what_a_stronger_finding_says_to_drop_is_not_told_again_without_memory() -> None:
     caches = (CutReference("index", "sets.py", 3), CutReference("lags", "sets.py", 9))
     heavy = told("TN205", 1, cut=caches)

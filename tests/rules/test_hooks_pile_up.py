@@ -8,7 +8,7 @@ import pytest
 from suspects import HISTORY, HOOKS, SPECIMENS, TRAIN, carried, finding, suspect
 from tenure.model.finding import CutReference, Holder
 from tenure.model.source import SourceLocation
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import HOOKS_PER_STEP, Suspect
 from tenure.rules.cycle_waits_for_collector import check_suspect as check_cycle
 from tenure.rules.hooks_pile_up import check_suspect
 
@@ -48,6 +48,19 @@ def test_hooks_go_by_the_function_that_they_call(calls: str, entries: str) -> No
     assert found is not None
     assert found.holder.expression == f"model._forward_hooks{entries}"
     assert found.message.startswith(f"`model._forward_hooks{entries}` gains hooks")
+
+
+def test_the_newest_of_hooks_that_pile_up_hold_what_they_saw() -> None:
+    newest = carried(holder=replace(HOOKS, expression="model._forward_hooks[*]"), facts={HOOKS_PER_STEP: 2.0})
+
+    found = check_suspect(newest)
+
+    assert found is not None
+    assert (found.rule, found.symptom, [each.summary for each in found.remedies]) == ("TN303", "peak", [REMEDY])
+    assert found.message == (
+        "`model._forward_hooks[*]` gains hooks that are not removed, 2 per step; the newest hold 3.00 MiB into the next "
+        "forward."
+    )
 
 
 def test_a_ring_through_the_hook_of_a_tensor_that_it_leads_to_is_the_hooks_and_no_collection_frees_it() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
 
+from tenure.analysis.heap.graph import is_hook_table
 from tenure.analysis.heap.storage_facts import bytes_of
 from tenure.analysis.same_holder import join_same_holder, table_of, with_other
 from tenure.model.experiment import all_drops
@@ -16,6 +17,7 @@ _UNEXPLAINED = "TN900"
 _ANY_COLLECTION = ("TN202", "TN203")
 """Rules that say that a collection grows, not what for."""
 _ON_CTX = "TN103"
+_HOOKS = "TN303"
 _SURENESS = ("certain", "likely", "possible")
 _LASTING = ("growth", "survivor")
 _COLLECTING = ("growth", "sawtooth")
@@ -73,7 +75,14 @@ def _is_part(finding: Finding, other: Finding) -> bool:
 
 
 def _is_told_by(finding: Finding, other: Finding) -> bool:
-    return _is_told_by_cut(finding, other) or _is_newest_of(finding, other)
+    return _is_told_by_cut(finding, other) or _is_newest_of(finding, other) or _is_of_told_hooks(finding, other)
+
+
+def _is_of_told_hooks(finding: Finding, other: Finding) -> bool:
+    """Whether what idles at the peak, or is carried, hangs on hooks that are told to pile up: it goes with them."""
+    tables = {text for text in other.path if is_hook_table(text.lstrip("."))}
+    both = finding.symptom == other.symptom == "peak" and finding.ranks == other.ranks
+    return both and other.rule == _HOOKS and not tables.isdisjoint(finding.path)
 
 
 def _is_newest_of(finding: Finding, other: Finding) -> bool:

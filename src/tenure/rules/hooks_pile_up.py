@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
-from tenure.model.suspect import OWN_HOOK, Suspect
+from tenure.model.suspect import HOOKS_PER_STEP, OWN_HOOK, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.source_claim import claim_source
@@ -32,6 +32,8 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     registered at once: not of a container that a hook fills. A ring through the hooks of a tensor that it leads to."""
     if suspect.cyclic and OWN_HOOK in suspect.facts:
         return _ring(suspect)
+    if HOOKS_PER_STEP in suspect.facts:
+        return _newest(suspect)
     if not suspect.grows or not (suspect.holder.kind == "hook" or _is_closed_over(suspect)):
         return None
     suspect = _with_function(suspect)
@@ -42,6 +44,20 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         message=f"`{suspect.holder.expression or suspect.holder.name}` gains hooks that are not removed, and each "
         f"keeps what it closes over: {growth(suspect)}.",
         remedies=(_HANDED_OVER if _is_anothers_table(suspect) else _REGISTERED,),
+    )
+
+
+def _newest(suspect: Suspect) -> Finding:
+    """More and more hooks, of which the newest hold what they saw until the next ones see more."""
+    suspect = _with_function(suspect)
+    name, number = suspect.holder.expression or suspect.holder.name, float(str(suspect.facts[HOOKS_PER_STEP]))
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"`{name}` gains hooks that are not removed, {number:.3g} per step; the newest hold "
+        f"{format_bytes(suspect.retained_bytes)} into the next forward.",
+        remedies=(_REGISTERED,),
     )
 
 
@@ -108,6 +124,6 @@ RULE = Rule(
     name="hooks-pile-up",
     summary="Hooks are registered at every step or epoch and never removed, each with what it closes over.",
     check_suspect=check_suspect,
-    priority=33,
+    priority=29,
     check_source=check_source,
 )

@@ -29,8 +29,9 @@ from tenure.analysis.kept.carried_places import (
     left_on_layers,
     significant_keys,
 )
+from tenure.analysis.kept.piled_hooks import by_piled_hooks
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
-from tenure.model.suspect import Series, Suspect
+from tenure.model.suspect import HOOKS_PER_STEP, Series, Suspect
 
 SEEN_SHARE = 0.5
 """Of the forward entries with the model of the last one: in at least so many the group must be there."""
@@ -231,6 +232,7 @@ def _suspect(
     ends: Sequence[View],
     lasting: set[str],
 ) -> Suspect:
+    group, hooks_per_step = by_piled_hooks(group, entries)
     view = group.view
     per_view = [
         np.concatenate([np.empty(0, dtype=np.int64), *(found[key].nodes for key in keys if key in found)])
@@ -251,7 +253,9 @@ def _suspect(
         symptom="peak",
         measured=Measured(
             series=series,
-            facts=_lasting_facts(entries, per_view, ends) | ({NEVER_REMADE: True} if lasting.issuperset(keys) else {}),
+            facts=_lasting_facts(entries, per_view, ends)
+            | ({NEVER_REMADE: True} if lasting.issuperset(keys) else {})
+            | ({HOOKS_PER_STEP: hooks_per_step} if hooks_per_step else {}),
         ),
         fingerprint=fingerprint_of("carried " + " + ".join(sorted(keys))),
     )
