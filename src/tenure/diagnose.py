@@ -24,7 +24,7 @@ from tenure.analysis.process_suspects import (
     find_resting,
 )
 from tenure.analysis.ran_out import find_ran_out
-from tenure.analysis.same_holder import hangs_below, is_of_one_container
+from tenure.analysis.same_holder import hangs_below
 from tenure.analysis.watching.rank_notes import describe_beyond_findings
 from tenure.analysis.watching.ranks import compare_ranks
 from tenure.errors import RecordingError
@@ -177,14 +177,9 @@ def _explain_all(suspects: tuple[Suspect, ...], idle: Sequence[Suspect], evidenc
     new = [f for f in peak if told.isdisjoint(f.cut) and not any(hangs_below(f, other) for other in sure)]
     better = {place for finding in new if _is_sure(finding) for place in finding.cut}
     kept = [f for f in carried if f.symptom != "peak" or _is_sure(f) or better.isdisjoint(f.cut)]
-    kept = [f for f in kept if f.rule != "TN900" or not any(_is_known_by(f, other) for other in new)]
+    kept = [f for f in kept if f.rule != "TN900" or not any(hangs_below(f, other) for other in new)]
     named = tuple(f for f in (*kept, *new) if not _is_nameless_guess(f))
     return tuple(sorted(parts.changed(named, explain_bytes_once), key=_rank))
-
-
-def _is_known_by(finding: Finding, other: Finding) -> bool:
-    """Whether what is carried and has no cause is what the other one tells to idle at the peak."""
-    return hangs_below(finding, other) or is_of_one_container(finding, other)
 
 
 def _is_nameless_guess(finding: Finding) -> bool:

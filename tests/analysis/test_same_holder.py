@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from suspects import carried_finding, finding
-from tenure.analysis.same_holder import hangs_below, is_of_one_container, join_same_holder
+from tenure.analysis.same_holder import hangs_below, join_same_holder
 from tenure.model.finding import Finding, Holder
 
 MIB = 1 << 20
@@ -119,7 +119,6 @@ def test_other_places_other_ranks_and_places_unknown_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("expression", "path", "ranks", "hangs"),
     [("monitor.latest.scores[*]", ("monitor",), (), True), ("monitor.latest['output']", ("monitor",), (), True),
-     ("monitor.latest[3].scores", ("monitor",), (), True),
      ("monitor.latest", ("monitor",), (), False), ("monitor.latest_scores", ("monitor",), (), False),
      ("monitor.latest.scores", ("another monitor",), (), False), ("monitor.latest.scores", ("monitor",), (1,), False)],
 )  # fmt: skip
@@ -131,30 +130,6 @@ def test_what_is_inside_of_what_another_reference_leads_to_hangs_below_it(
 
     assert hangs_below(inner, latest) is hangs
     assert not hangs_below(inner, replace(latest, holder=Holder("unknown", "", "")))
-
-
-def test_of_a_containers_entries_it_does_not_matter_which_one_is_named() -> None:
-    entries = idle(holder=Holder("attribute", "batch", "self.contexts[*].batch"), path=("self",))
-    one = idle(holder=Holder("attribute", "values", "self.contexts[1].batch.values"), path=("self",))
-
-    assert hangs_below(one, entries)
-    assert not hangs_below(entries, one)
-
-
-@pytest.mark.parametrize(
-    ("expression", "file", "ranks", "same"),
-    [("self.feed.slots", "feed.py", (), True), ("self.feed.slot", "feed.py", (), False),
-     ("self.feed.slots", "data.py", (), False), ("self.feed.slots", "feed.py", (1,), False)],
-)  # fmt: skip
-def test_a_container_and_its_entries_are_told_in_one_file(
-    expression: str, file: str, ranks: tuple[int, ...], same: bool
-) -> None:
-    entries = idle(holder=Holder("attribute", "slots", "self.feed.slots[*]", "feed.py", 29), path=("self in step",))
-    whole = Holder("attribute", "slots", expression, file, 22)
-
-    assert is_of_one_container(idle(holder=whole, path=("self in forward",), ranks=ranks), entries) is same
-    assert not is_of_one_container(replace(entries, holder=replace(whole, file=None)), entries)
-    assert not is_of_one_container(replace(entries, symptom="growth"), entries)
 
 
 def test_the_line_that_ran_at_the_root_of_a_path_is_another_at_each_moment() -> None:

@@ -22,6 +22,7 @@ from tenure.analysis.host.system_growth import find_makers, find_system_growth, 
 from tenure.analysis.idle.autocast_cache import find_autocast_cache
 from tenure.analysis.idle.beside_state import find_beside_state
 from tenure.analysis.idle.built_anyway import find_built_anyway
+from tenure.analysis.idle.carried_in_use import told_where_steps_use_what_is_carried
 from tenure.analysis.idle.entries_in_use import told_where_entries_are_in_use
 from tenure.analysis.idle.graphs_in_turn import find_graphs_in_turn
 from tenure.analysis.idle.handed_on import told_with_what_is_handed_on
@@ -68,6 +69,7 @@ def find_lasting(evidence: Evidence, copied: Sequence[Suspect] = ()) -> tuple[Su
     for peak in evidence.peaks:
         found = parts.changed(found, give_figures_of_what_rests, peak)
     found = parts.changed(found, told_where_entries_are_in_use, evidence.peaks, evidence.of_tensors_between_steps)
+    found = parts.changed(found, told_where_steps_use_what_is_carried, evidence.peaks)
     return parts.changed(found, told_where_they_add_to_no_peak, evidence.peaks)
 
 

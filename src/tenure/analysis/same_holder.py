@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from tenure.model.finding import Confidence, Finding
 
 _LINE = re.compile(r":\d+\)$")
-_ENTRY = re.compile(r"\[[^\]]*\]")
 
 
 def join_same_holder(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -33,16 +32,9 @@ def join_same_holder(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def hangs_below(finding: Finding, other: Finding) -> bool:
     """Whether a finding's reference is inside of what the other's leads to, `batch.rows` below `batch`: it goes with
     that one."""
-    above, below = (_ENTRY.sub("[*]", each.holder.expression) for each in (other, finding))
-    inside = below[len(above) :] if above and below.startswith(above) else ""
+    above = other.holder.expression
+    inside = finding.holder.expression[len(above) :] if above and finding.holder.expression.startswith(above) else ""
     return inside[:1] in (".", "[") and _root(finding) == _root(other) and finding.ranks == other.ranks
-
-
-def is_of_one_container(finding: Finding, other: Finding) -> bool:
-    """Whether one names a container in an attribute, and the other its entries, of whichever class's `self`."""
-    containers = {each.holder.expression.removesuffix("[*]") for each in (finding, other)}
-    one_file = finding.holder.file is not None and finding.holder.file == other.holder.file
-    return len(containers) == 1 and one_file and finding.symptom == other.symptom and finding.ranks == other.ranks
 
 
 def _root(finding: Finding) -> str:

@@ -2,13 +2,14 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import CARRIED_ON, Suspect
+from tenure.model.suspect import CARRIED_ON, INSIDE_OF_IDLE, USED_BY_STEPS, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import short_type
 
 _LEAST_BYTES = 1 << 10
 _LASTS = ("growth", "survivor", "cycle")
+_KNOWN = frozenset({INSIDE_OF_IDLE, USED_BY_STEPS})
 _VERB = {"growth": ("grows", "grow"), "sawtooth": ("grows and falls", "grow and fall")}
 
 
@@ -16,11 +17,12 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     """Claims whatever is left and comes to something.
 
     What is emptied now and then may be meant so (a metric until its reset), and so may what no forward made and the
-    next one finds there (a batch that is used twice).
+    next one finds there (a batch that is used twice); what each step uses that finds it there is no news at all,
+    and what idles at the peak under the same name is told as that.
     """
     if "they_hold" in suspect.facts:
         return _of_unseen_owners(suspect)
-    if _is_next_to_nothing(suspect):
+    if _is_next_to_nothing(suspect) or (suspect.symptom == "peak" and not _KNOWN.isdisjoint(suspect.facts)):
         return None
     if suspect.symptom in _VERB:
         told = f"{plural(suspect, *_VERB[suspect.symptom])}: {growth(suspect)}"

@@ -34,6 +34,9 @@ def forerunners(rows: tuple[tuple[int, ...], ...], ways: tuple[str, ...]) -> lis
         (f"{CONTEXTS} -> [1] Context -> .inputs", f"{CONTEXTS} -> [0] Context -> .batch", [1]),
         (f"{CONTEXTS} -> [1] Context -> .inputs", f"{CONTEXTS} -> [0] Context -> .batch Batch -> .ids", []),
         (f"{PIPELINE} -> .coming", f"{PIPELINE} -> .current", [1]),
+        (f"{CONTEXTS} -> [1] Context -> .batch", "step(train.py:20).context -> Context -> .batch", [1]),
+        (f"{CONTEXTS} -> [1] Context -> .inputs Inputs -> .ids", "step(train.py:20).context -> Context -> .batch", []),
+        (f"{PIPELINE} -> .coming", "step(train.py:20).batch ->", [1]),
         (f"{PIPELINE} -> .coming Batch -> .ids", f"{PIPELINE} -> .current Batch -> .values", []),
     ],
 )

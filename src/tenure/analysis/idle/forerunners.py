@@ -11,6 +11,8 @@ from tenure.analysis.heap.holders import is_element
 from tenure.analysis.heap.paths import path_to
 from tenure.model.profile import BEFORE, StepProfile
 
+_MANY = 9
+
 
 def find_forerunners(profile: StepProfile, row: int, *, view: View, node_of_row: Mapping[int, int]) -> list[int]:
     """Storages of about the same size and dtype that were there before both steps and that the second one let go
@@ -31,14 +33,18 @@ def find_forerunners(profile: StepProfile, row: int, *, view: View, node_of_row:
 
 def _labels_apart(view: View, nodes: list[int | None]) -> int:
     """In how many names the ways to two storages differ, a queue's `current` and `next`; one where the census did not
-    find both, many where other types of objects lead to them. Entries of a container have none."""
+    find both, many where other types of objects lead to them. Entries of a container have none, and where one way is
+    shorter, as from the variable for the context in work, only what both have below that counts."""
     seen = [node for node in nodes if node is not None]
     if len(seen) < 2:
         return 1
     one, two = (_way(view, node) for node in seen)
+    if len(one) != len(two):
+        below = min(len(one), len(two)) - 1
+        one, two = one[-below:], two[-below:]
     if [kind for kind, _ in one] != [kind for kind, _ in two]:
-        return len(one) + len(two)
-    return sum(label != there for (_, label), (_, there) in zip(one, two, strict=True))
+        return _MANY
+    return sum(label != there for (_, label), (_, there) in zip(one, two, strict=True)) + (len(one) == 1)
 
 
 def _way(view: View, node: int) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.weights import is_news
 from tenure.analysis.kept.carried import OUTLASTS_A_STEP
-from tenure.model.suspect import ADDS_TO_NO_PEAK, HoldingReference, Suspect
+from tenure.model.suspect import ADDS_TO_NO_PEAK, INSIDE_OF_IDLE, HoldingReference, Hop, Suspect
 
 _ENTRY = "forward-entry"
 BASIS_OF_RESTING = "no operation of the profiled steps used it"
@@ -31,7 +31,8 @@ def _below_higher_peak(suspect: Suspect, highest: int) -> Suspect:
 
 
 def give_peak_figures(suspects: Iterable[Suspect], idle: Sequence[Suspect]) -> tuple[Suspect, ...]:
-    """The suspects; those that carry what is idle at the peak, too, with the figures of the peak."""
+    """The suspects; those that carry what is idle at the peak, too, with the figures of the peak, or, where only what
+    is around it goes by the same name, with the fact."""
     return tuple(_with_figures(suspect, idle) for suspect in suspects)
 
 
@@ -78,9 +79,23 @@ def _with_figures(suspect: Suspect, idle: Sequence[Suspect]) -> Suspect:
     same = [found for found in idle if names_of(suspect.cut) & names_of(found.cut)] if suspect.symptom == "peak" else []
     best = max(same, key=lambda found: found.peak_drop_bytes or 0, default=None)
     if best is None:
-        return suspect
+        around = suspect.symptom == "peak" and any(
+            _passes_by(suspect.path, each) for found in idle for each in found.cut
+        )
+        return dataclasses.replace(suspect, facts=suspect.facts | {INSIDE_OF_IDLE: True}) if around else suspect
     return dataclasses.replace(
         suspect, peak_bytes=best.peak_bytes, peak_drop_bytes=best.peak_drop_bytes, peak_basis=best.peak_basis
+    )
+
+
+def _passes_by(path: Sequence[Hop], reference: HoldingReference) -> bool:
+    """Whether a path goes on from an object of that type by the attribute of that name, or its entries."""
+    if not reference.owner_type or not reference.name:
+        return False
+    owners = ("", *(hop.source_type if hop.kind == "DICT" else "" for hop in path))
+    return any(
+        hop.label.strip("'\"") == reference.name and reference.owner_type in (hop.source_type, owner)
+        for hop, owner in zip(path, owners, strict=False)
     )
 
 

@@ -247,7 +247,7 @@ class Replay:
         birth, last = int(storages.birth[row]), int(storages.last_use[row])
         if birth < second <= last or birth == BEFORE != last:
             partner = self._partner[last]
-            earlier = storages.birth == BEFORE if last >= second else (storages.birth < second) & (storages.birth >= 0)
+            earlier = storages.birth == BEFORE if last >= second else storages.birth < second
             return self._alike(row, earlier & (storages.last_use == partner), partner)
         partner = self._partner[birth] if birth != BEFORE else -1
         return self._alike(row, storages.birth == partner, partner)

@@ -45,14 +45,18 @@ def _sets_attribute(name: str, sources: Mapping[str, SourceFile]) -> Iterator[So
 
 
 def by_the_dict_that_names_it(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
-    """The suspect; an entry of a table that a library makes, as of a ModuleDict, at the program's own one `{"encoder":
-    Encoder(...)}` or `modules["encoder"] = ...` that puts it there."""
+    """The suspect; an entry of a table that a library makes, as of a ModuleDict, or that the program gets somewhere
+    without naming it, as with `for batch in batches`, at the program's own one `{"encoder": Encoder(...)}` or
+    `modules["encoder"] = ...` that puts it there."""
     holder = suspect.holder
     found = ITEM_NAME.fullmatch(holder.name) if holder.kind == "item" and not suspect.grows else None
     key = unquoted(found[2]) if found else ""
-    if not key.isidentifier() or is_yours(holder.sites, sources):
+    is_own = is_yours(holder.sites, sources)
+    if not key.isidentifier() or (
+        is_own and (suspect.symptom != "peak" or _is_named_at(key, holder.sites[0], sources))
+    ):
         return suspect
-    sites = (*_stores_under(key, sources), *_given_under(key, sources))
+    sites = (*_stores_under(key, sources), *_given_under(key, sources, of_any=is_own))
     if len(sites) != 1:
         return suspect
     told = replace(holder, name=key, sites=sites)
@@ -60,12 +64,23 @@ def by_the_dict_that_names_it(suspect: Suspect, sources: Mapping[str, SourceFile
     return replace(suspect, holder=told, cut=cut, holder_is_yours=True, ambiguous=False)
 
 
-def _given_under(key: str, sources: Mapping[str, SourceFile]) -> Iterator[SourceLocation]:
-    """`{"encoder": Encoder(...)}` in the program's own files."""
+def _is_named_at(key: str, site: SourceLocation, sources: Mapping[str, SourceFile]) -> bool:
+    """Whether a line has a word in it."""
+    source = sources.get(site.file)
+    lines = source.text.splitlines()[site.line - 1 : site.line] if source is not None else []
+    return not lines or key in lines[0]
+
+
+def _given_under(key: str, sources: Mapping[str, SourceFile], *, of_any: bool = False) -> Iterator[SourceLocation]:
+    """`{"encoder": Encoder(...)}` in the program's own files, of any kind of value if wanted."""
     for source in _own_files(key, sources):
         for node in (each for each in nodes_in(source) if isinstance(each, ast.Dict)):
             for name, value in zip(node.keys, node.values, strict=True):
-                if isinstance(name, ast.Constant) and name.value == key and isinstance(value, (ast.Call, ast.Name)):
+                if (
+                    isinstance(name, ast.Constant)
+                    and name.value == key
+                    and (of_any or isinstance(value, (ast.Call, ast.Name)))
+                ):
                     yield place_at(source, name.lineno)
 
 

@@ -14,9 +14,10 @@ from tenure.syntax.text.later_reads import is_read_later, runs_in_loop
 
 
 def record_that_is_kept(reference: HoldingReference, sources: Mapping[str, SourceFile]) -> HoldingReference | None:
-    """The record's own name, where the field is filled as the record is made and nowhere else; None for all others, and
-    where a library keeps what the program fills: nobody drops a trainer's variable."""
-    if reference.record is None:
+    """The record's own name, where the field is filled as the record is made and nowhere else; None for all others,
+    where a library keeps what the program fills, for nobody drops a trainer's variable, and where the field is private:
+    it is for its class to let go of it."""
+    if reference.record is None or reference.name.startswith("_"):
         return None
     best = resolve_sites(reference, sources, growing=False)[:1]
     if not best or not _fills_what_it_makes(reference, best[0], sources):
