@@ -58,8 +58,8 @@ def test_the_newest_of_hooks_that_pile_up_hold_what_they_saw() -> None:
     assert found is not None
     assert (found.rule, found.symptom, [each.summary for each in found.remedies]) == ("TN303", "peak", [REMEDY])
     assert found.message == (
-        "`model._forward_hooks[*]` gains hooks that are not removed, 2 per step; the newest hold 3.00 MiB into the next "
-        "forward."
+        "`model._forward_hooks[*]` gains hooks that are not removed, 2 per step; the newest hold 3.00 MiB into the "
+        "next forward."
     )
 
 

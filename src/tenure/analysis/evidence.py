@@ -14,6 +14,7 @@ from tenure.analysis.growth.trend import FEWEST_POINTS, WARM_UP_STEP
 from tenure.analysis.heap.groups import Searched, search
 from tenure.analysis.heap.host_part import tensor_part
 from tenure.analysis.idle.step_replay import Replay
+from tenure.analysis.own_types import with_own_types
 from tenure.errors import RecordingError
 from tenure.model.heap import Census
 from tenure.model.profile import StepProfile
@@ -149,10 +150,11 @@ class Evidence:
 
 def read_evidence(recording: Recording) -> Evidence:
     """All of it; costs what reading the files costs."""
+    sources = {source.path: source for source in read_sources(recording)}
     return Evidence(
         recording,
-        censuses=tuple(_read_censuses(recording)),
-        sources={source.path: source for source in read_sources(recording)},
+        censuses=tuple(with_own_types(_read_censuses(recording), sources.values())),
+        sources=sources,
         profiles=tuple(_read_profiles(recording)),
     )
 

@@ -240,6 +240,8 @@ class Census:
     """`files`, `children`, `shared`, and threads by what they run: `thread Loader.fill /home/me/loader.py`."""
     children: tuple[ChildMemory, ...] = ()
     """Some of the processes that `multiprocessing` started; Linux only."""
+    own_types: frozenset[str] = frozenset()
+    """Types of the program's own in modules with the names of libraries; filled from the recorded sources."""
 
     def text(self, position: int) -> str:
         """The string at `position` of the table; "" for -1."""

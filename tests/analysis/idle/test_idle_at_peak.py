@@ -7,7 +7,7 @@ import pytest
 
 from heaps import census
 from profiles import MIB, profile
-from suspects import carried, series
+from suspects import carried, hop, series
 from tenure.analysis.idle.idle_at_peak import BASIS, BASIS_OF_COPIES, find_idle_at_peak
 from tenure.analysis.idle.owners_on_the_way import find_owners
 from tenure.analysis.idle.peak_figures import (
@@ -21,7 +21,7 @@ from tenure.analysis.kept.carried import OUTLASTS_A_STEP
 from tenure.model.heap import Census, NodeKind
 from tenure.model.profile import NO_USES
 from tenure.model.source import SourceFile
-from tenure.model.suspect import ADDS_TO_NO_PEAK, IN_WINDOW, PEAK_NOT_MET, WAITS
+from tenure.model.suspect import ADDS_TO_NO_PEAK, IN_WINDOW, INSIDE_OF_IDLE, PEAK_NOT_MET, WAITS, HoldingReference
 
 ALIVE, BEFORE = -1, -1
 LOGITS, OTHER, WEIGHTS = 100, 200, 300
@@ -406,6 +406,24 @@ def test_of_a_record_that_both_steps_use_its_idle_part_is_to_be_dropped() -> Non
     assert [reference.expression for reference in found.cut] == ["output.masks"]
 
 
+def test_a_record_that_another_thread_made_is_dropped_whole() -> None:
+    """Nobody saw its parts being made: what stands where they do in the other step was used by the same operation."""
+    heap = seen(
+        f"{FRAME}.self -> Trainer#t -> .active Future -> ._result Slice#s -> .user tensor 4MiB",
+        f"{FRAME}.self -> Trainer#t -> .active Future -> ._result Slice#s -> .item tensor 3MiB",
+        f"{FRAME}.self -> Trainer#t -> .net Net -> .weight tensor 2MiB parameter",
+        addresses=(LOGITS, 101, WEIGHTS),
+    )
+    here, coming = (
+        ((LOGITS, 4, BEFORE, 3, 8), (101, 3, BEFORE, 4, 8)),
+        ((88, 4, BEFORE, 8, ALIVE), (89, 3, BEFORE, 9, ALIVE)),
+    )
+
+    (found,) = find_idle_at_peak(Replay(profile(*here, *coming, (OTHER, 5, 7, 7, 7), (WEIGHTS, 2, -1, 9, ALIVE)), heap))
+
+    assert [reference.expression for reference in found.cut] == ["self.active"]
+
+
 def test_a_batch_is_told_apart_from_what_the_step_made() -> None:
     both = (
         (89, 4, BEFORE, 0, 3),
@@ -523,6 +541,30 @@ def test_what_is_carried_under_the_same_name_gets_the_figures_of_the_peak() -> N
         replace(same, peak_bytes=9 * MIB, peak_drop_bytes=3 * MIB, peak_basis=BASIS),
         other,
     )
+
+
+STAGED = HoldingReference("attribute", "batch", "queue[*].batch", owner_type="train.Stage")
+
+
+@pytest.mark.parametrize(
+    ("hops", "inside"),
+    [
+        ((("INDEX", "1", "list"), ("ATTRIBUTE", "batch", "train.Stage"), ("ATTRIBUTE", "rows", "train.Batch")), True),
+        ((("DICT", "__dict__", "train.Stage"), ("ITEM", "'batch'", "dict"), ("ITEM", "'rows'", "dict")), True),
+        ((("ATTRIBUTE", "inputs", "train.Stage"), ("ATTRIBUTE", "batch", "train.Inputs")), False),
+        ((("DICT", "__dict__", "train.Inputs"), ("ITEM", "'batch'", "dict")), False),
+    ],
+)
+def test_what_is_carried_inside_of_what_idles_by_another_way_is_known_to_be(
+    hops: tuple[tuple[str, str, str], ...], inside: bool
+) -> None:
+    path = tuple(hop(kind, label, owner, "object") for kind, label, owner in hops)
+    idle = [replace(carried(), cut=(STAGED,))]
+
+    (told,) = give_peak_figures([carried(path=path)], idle)
+
+    assert told.facts == ({INSIDE_OF_IDLE: True} if inside else {})
+    assert give_peak_figures([carried(path=path, symptom="growth")], idle)[0].facts == {}
 
 
 def resting(*storages: tuple[int, int], symptom: str = "survivor") -> list[tuple[int | None, int | None]]:

@@ -49,6 +49,14 @@ def test_a_teacher_of_the_first_steps() -> None:
     assert idle_of(used_at=(1, 2, 3, 4, 6, 8)) == [(["self.teacher"], 7, "")]
 
 
+def test_a_teacher_in_a_partial_is_told_by_what_has_that() -> None:
+    mapped = f"{TRAINER} -> .map __main__.Map -> .fn functools.partial -> ..args tuple -> [0] __main__.Teacher#teacher -> {WEIGHT}\n"
+
+    assert idle_of(used_at=(1, 2, 3, 4, 6, 8), idle=mapped, used=mapped.replace("#teacher", "#teacher called")) == [
+        (["self.map.fn"], 7, "")
+    ]
+
+
 def test_a_teacher_that_is_told_by_what_carries_it_is_known_as_a_part_of_that() -> None:
     """A program that still reads the carrier drops the part."""
     carried = f"main(t.py:17).encoder -> __main__.Encoder -> .vae __main__.Teacher#teacher -> {WEIGHT}\n"

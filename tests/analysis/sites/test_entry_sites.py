@@ -120,6 +120,39 @@ def test_an_entry_of_a_librarys_table_of_modules_is_told_where_the_program_names
     assert (found.cut, found.holder_is_yours, found.ambiguous) == ((found.holder,), True, False)
 
 
+COLLATED = """
+def collate(records):
+    return {
+        "images": stack(records),
+        "metas": [record["meta"] for record in records],
+    }
+
+def run(batches):
+    for batch in batches:
+        train(batch)
+"""
+METAS = HoldingReference("item", "batch['metas']", "batch['metas']", sites=(SourceLocation(MINE, 9, "run"),))
+OF_BATCH = replace(carried(), holder=METAS, cut=(METAS,), through_graph=False)
+
+
+@pytest.mark.parametrize(
+    ("suspect", "text", "line"),
+    [
+        (OF_BATCH, COLLATED, 5),
+        (OF_BATCH, COLLATED.replace("in batches:", "in batches:  # has metas"), 9),
+        (replace(OF_BATCH, symptom="survivor"), COLLATED, 9),
+        (OF_BATCH, COLLATED + "again = {'metas': 3}\n", 9),
+    ],
+    ids=["where it is put", "named where it is got", "of another symptom", "put in two places"],
+)
+def test_an_entry_of_a_table_that_the_program_only_gets_is_told_where_it_is_put(
+    suspect: Suspect, text: str, line: int
+) -> None:
+    found = by_the_dict_that_names_it(suspect, {MINE: SourceFile(MINE, text)})
+
+    assert [site.line for site in found.holder.sites] == [line]
+
+
 @pytest.mark.parametrize(
     ("suspect", "text"),
     [

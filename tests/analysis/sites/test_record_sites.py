@@ -37,6 +37,12 @@ def test_a_field_that_the_constructor_fills_goes_by_its_record() -> None:
     assert record_in(plain) == KEPT
 
 
+def test_a_private_field_is_its_classs_to_let_go_of() -> None:
+    text = "class Batch:\n    def __init__(self, rows):\n        self._rows = rows\n"
+
+    assert record_in(text, replace(FIELD, name="_rows")) is None
+
+
 def test_what_is_stored_into_an_object_later_keeps_its_own_statement() -> None:
     text = "class Batch:\n    def fill(self, rows):\n        self.rows = rows\n"
 

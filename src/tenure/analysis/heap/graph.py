@@ -349,7 +349,8 @@ def _find_library_nodes(graph: Graph) -> Bools:
     nodes, references = graph.census.nodes, graph.census.references
     packages = _library_packages(graph)
     strings = (*graph.census.strings, "")
-    library_type = np.array([_top(text) in packages and _top(text) not in _BUILTINS for text in strings])
+    own = graph.census.own_types
+    library_type = np.array([_top(text) in packages - _BUILTINS and text not in own for text in strings])
     library_file = np.array([is_library_file(text) for text in strings])
     builtin_type = np.array([is_builtin_type(text) for text in strings])
 
@@ -379,6 +380,11 @@ def _library_packages(graph: Graph) -> frozenset[str]:
     found = {_top(text(position)) for position in nodes.name[named & flagged].tolist()}
     users = {_top(text(position)) for position in nodes.name[named & ~flagged].tolist()} | {"__main__"}
     return (_INSTALLED | sys.stdlib_module_names | found) - users
+
+
+def has_name_of_a_library(type_name: str) -> bool:
+    """Whether the first part of a dotted name is that of an installed package or of the standard library."""
+    return "." in type_name and _top(type_name) in (_INSTALLED | sys.stdlib_module_names) - _BUILTINS
 
 
 def _top(qualified_name: str) -> str:
