@@ -4,7 +4,7 @@ import pytest
 
 from suspects import HISTORY, TRAIN, carried, carried_finding, finding, suspect
 from tenure.model.finding import CutReference
-from tenure.model.suspect import CARRIED_ON, INSIDE_OF_IDLE, USED_BY_STEPS
+from tenure.model.suspect import CARRIED_ON, FOR_THE_STEP, INSIDE_OF_IDLE
 from tenure.rules.unexplained_growth import check_suspect
 
 REMEDY = "bound it, empty it, or keep less in it"
@@ -27,7 +27,7 @@ def test_what_grows_and_falls_may_be_meant_so() -> None:
     )
 
 
-@pytest.mark.parametrize("known", [INSIDE_OF_IDLE, USED_BY_STEPS])
+@pytest.mark.parametrize("known", [FOR_THE_STEP, INSIDE_OF_IDLE])
 def test_what_is_carried_for_a_step_or_told_to_idle_is_no_news(known: str) -> None:
     assert check_suspect(carried(facts={known: True})) is None
     assert check_suspect(suspect(facts={known: True})) is not None

@@ -128,6 +128,8 @@ GRAPHS_IN_TURN = "graphs_in_turn"
 ADDS_TO_NO_PEAK = "adds_to_no_peak"
 """Fact of what a step hands to the next one's forward: at the peaks of the profiled steps it is gone or next to
 nothing."""
+FOR_THE_STEP = "for_the_step"
+"""Fact of what is carried into a forward: the step that begins there uses it."""
 INSIDE_OF_IDLE = "inside_of_idle"
 """Fact of what is carried: it hangs on a name that is told to idle at the peak, in this object or one like it."""
 IN_WINDOW = "in_window"

@@ -2,14 +2,14 @@
 
 from tenure.model.finding import Finding
 from tenure.model.rule import Rule
-from tenure.model.suspect import CARRIED_ON, INSIDE_OF_IDLE, USED_BY_STEPS, Suspect
+from tenure.model.suspect import CARRIED_ON, FOR_THE_STEP, INSIDE_OF_IDLE, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
 from tenure.rules.path_questions import short_type
 
 _LEAST_BYTES = 1 << 10
 _LASTS = ("growth", "survivor", "cycle")
-_KNOWN = frozenset({INSIDE_OF_IDLE, USED_BY_STEPS})
+_KNOWN = frozenset({FOR_THE_STEP, INSIDE_OF_IDLE})
 _VERB = {"growth": ("grows", "grow"), "sawtooth": ("grows and falls", "grow and fall")}
 
 

@@ -7,7 +7,7 @@ from resting import ALIVE, BATCH, BEFORE, FRAME, KEPT, LOGITS, STORAGES, seen
 from suspects import carried, series
 from tenure.analysis.idle.carried_in_use import told_where_steps_use_what_is_carried
 from tenure.analysis.idle.step_replay import Replay
-from tenure.model.suspect import USED_BY_STEPS, HoldingReference, Suspect
+from tenure.model.suspect import FOR_THE_STEP, HoldingReference, Suspect
 
 SLOT = HoldingReference("attribute", "staged", "self.feed.staged", owner_type="__main__.Feed")
 PAIR = HoldingReference("local", "pair", "pair", scope_function="Service.run")
@@ -19,7 +19,7 @@ def is_in_use(suspect: Suspect, *paths: tuple[str, int], more: tuple[tuple[int, 
     """Whether the suspect is said to be, where the peak of step 6 saw these paths to storages."""
     peak = Replay(profile(*STORAGES, *more), seen(MODEL, *paths, step=6, moment="peak"))
     (told,) = told_where_steps_use_what_is_carried([suspect], [peak])
-    return USED_BY_STEPS in told.facts
+    return FOR_THE_STEP in told.facts
 
 
 @pytest.mark.parametrize(

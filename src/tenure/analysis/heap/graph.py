@@ -55,6 +55,7 @@ _INSTALLED = frozenset({
     "networkx", "sympy",
 })  # fmt: skip
 _BUILTINS = frozenset({"builtins", "collections", "types", "functools", "weakref", "_weakref", "itertools", "_thread"})
+_LIBRARIES = (_INSTALLED | sys.stdlib_module_names) - _BUILTINS
 _CALLED = ("__wrapped__", "__func__", "__self__", "func")
 _MOST_WRAPPERS = 8
 _LIBRARY_FOLDERS = ("site-packages", "dist-packages", "/lib/python3", "\\lib\\", "<frozen")
@@ -350,7 +351,7 @@ def _find_library_nodes(graph: Graph) -> Bools:
     packages = _library_packages(graph)
     strings = (*graph.census.strings, "")
     own = graph.census.own_types
-    library_type = np.array([_top(text) in packages - _BUILTINS and text not in own for text in strings])
+    library_type = np.array([_top(text) in packages and text not in own for text in strings])
     library_file = np.array([is_library_file(text) for text in strings])
     builtin_type = np.array([is_builtin_type(text) for text in strings])
 
@@ -379,12 +380,12 @@ def _library_packages(graph: Graph) -> frozenset[str]:
     text = graph.census.text
     found = {_top(text(position)) for position in nodes.name[named & flagged].tolist()}
     users = {_top(text(position)) for position in nodes.name[named & ~flagged].tolist()} | {"__main__"}
-    return (_INSTALLED | sys.stdlib_module_names | found) - users
+    return (_LIBRARIES | found) - users - _BUILTINS
 
 
 def has_name_of_a_library(type_name: str) -> bool:
     """Whether the first part of a dotted name is that of an installed package or of the standard library."""
-    return "." in type_name and _top(type_name) in (_INSTALLED | sys.stdlib_module_names) - _BUILTINS
+    return "." in type_name and _top(type_name) in _LIBRARIES
 
 
 def _top(qualified_name: str) -> str:

@@ -15,7 +15,7 @@ from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.heap import Ints, NodeKind
-from tenure.model.suspect import USED_BY_STEPS, HoldingReference, Suspect
+from tenure.model.suspect import FOR_THE_STEP, HoldingReference, Suspect
 
 _ENTRY = "forward-entry"
 _MOSTLY = 0.8
@@ -26,7 +26,7 @@ def told_where_steps_use_what_is_carried(suspects: Iterable[Suspect], peaks: Seq
     """The suspects; those that are no graph's, with the fact, where the second of two profiled steps used most of what
     their names held at its peak, and did not make it."""
     return tuple(
-        dataclasses.replace(each, facts=each.facts | {USED_BY_STEPS: True})
+        dataclasses.replace(each, facts=each.facts | {FOR_THE_STEP: True})
         if _is_carried(each) and any(_uses(peak, each.cut) for peak in peaks)
         else each
         for each in suspects

@@ -57,11 +57,12 @@ def _entries_that_lead_to(group: Group, tables: Iterable[int]) -> tuple[Droppabl
     found = []
     for table in tables:
         entries = [each for each in graph.references_from(table) if references.kind[each] == ReferenceKind.ITEM]
+        newest = (int(each) for each in entries[: -_NEWEST - 1 : -1])
         leads = (
-            each for each in entries if reach(graph, references.target[[each]], without=in_graph)[group.targets].any()
+            each for each in newest if reach(graph, references.target[[each]], without=in_graph)[group.targets].any()
         )
         entry = next(leads, None)
-        found += [] if entry is None else [Droppable(int(entry), container=table)]
+        found += [] if entry is None else [Droppable(entry, container=table)]
     return tuple(found)
 
 
@@ -69,9 +70,10 @@ def _gained_per_step(view: View, table: int, views: Sequence[View]) -> float:
     """Entries that a table gained per step between the censuses that found it; 0 unless some came each time."""
     address = view.census.nodes.address[table]
     seen = [(each.census.step, length) for each in views if (length := _length(each, address)) >= 0]
-    if len(seen) < FEWEST_CENSUSES or any(later <= earlier for (_, earlier), (_, later) in pairwise(seen)):
+    steps = seen[-1][0] - seen[0][0] if seen else 0
+    if not steps or len(seen) < FEWEST_CENSUSES or any(later <= earlier for (_, earlier), (_, later) in pairwise(seen)):
         return 0.0
-    return float((seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0]))
+    return (seen[-1][1] - seen[0][1]) / steps
 
 
 def _length(view: View, address: int) -> int:
