@@ -62,6 +62,24 @@ def other(kind: str, name: str, function: str = "", *, element: bool = False, li
 
 CASES = [
     Case(
+        "a slot is filled where something is put into it, not where None is",
+        attribute("_slots", "feed.PingPong", element=True, expression="feed._slots[*]"),
+        {
+            "feed.py": """\
+            class PingPong:
+                def __init__(self):
+                    self._slots = [None, None]  # site 2 PingPong.__init__
+
+                def fill(self, slot):
+                    arrays = self.read()
+                    if arrays is None:
+                        self._slots[slot] = None
+                        return
+                    self._slots[slot] = Batch(*arrays)  # site 1 PingPong.fill
+            """
+        },
+    ),
+    Case(
         "a list that setdefault makes under a key is filled where that key is appended to",
         HoldingReference(
             "item",

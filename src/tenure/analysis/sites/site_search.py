@@ -89,6 +89,8 @@ class Sought:
         if not self.element and not (self.growing and self.reference.container_type):
             return None
         keys = self._keys
+        if binding.kind in ("item", "grow") and binding.value_kind == "none":
+            return UNLIKELY  # `slots[n] = None` lets go
         if self._only_makes_container(binding):
             return WEAK
         if binding.kind == "grow" and binding.value_kind == "empty":
