@@ -25,7 +25,8 @@ def find_forerunners(profile: StepProfile, row: int, *, view: View, node_of_row:
     alike &= (storages.bytes <= 2 * storages.bytes[row]) & (storages.device == storages.device[row])
     went = np.flatnonzero(alike & (storages.birth == BEFORE) & (storages.death >= second)).tolist()
     apart = {each: _labels_apart(view, [node_of_row.get(row), node_of_row.get(each)]) for each in went}
-    near = [each for each, labels in apart.items() if labels == min(apart.values()) <= 1]
+    nearest = min(apart.values(), default=_MANY)
+    near = [each for each, labels in apart.items() if labels == nearest <= 1]
     if any(storages.last_use[each] >= second for each in near):
         return []
     return [each for each in near if storages.last_use[each] == BEFORE]

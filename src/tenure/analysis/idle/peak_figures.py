@@ -55,8 +55,13 @@ def told_where_they_add_to_no_peak(suspects: Iterable[Suspect], peaks: Sequence[
     return tuple(_with_what_it_adds(suspect, met) if _is_handed_on(suspect) else suspect for suspect in suspects)
 
 
+def is_carried(suspect: Suspect) -> bool:
+    """Whether it was seen where forwards begin."""
+    return suspect.symptom == "peak" and suspect.series.moment == _ENTRY
+
+
 def _is_handed_on(suspect: Suspect) -> bool:
-    return suspect.symptom == "peak" and suspect.series.moment == _ENTRY and OUTLASTS_A_STEP not in suspect.facts
+    return is_carried(suspect) and OUTLASTS_A_STEP not in suspect.facts
 
 
 def _with_what_it_adds(suspect: Suspect, met: Iterable[Replay]) -> Suspect:

@@ -107,9 +107,15 @@ def _held(census: Census, names: Collection[Name], roles: Sequence[Role]) -> Mem
     targets = np.unique(np.concatenate([name.find(graph) for name in names]))
     if not len(targets):
         return frozenset()
-    below = reach(graph, targets, without=np.isin(census.references.kind, GRAPH_REFERENCES))
     storages = census.storages
-    return _memory(census, storages.node[below[storages.node] & np.isin(storages.role, roles)])
+    return _memory(census, np.intersect1d(storages_below(graph, targets), storages.node[np.isin(storages.role, roles)]))
+
+
+def storages_below(graph: Graph, nodes: Ints) -> Ints:
+    """Storages that nodes lead to, by no graph."""
+    references, storages = graph.census.references, graph.census.storages.node
+    found: Ints = storages[reach(graph, nodes, without=np.isin(references.kind, GRAPH_REFERENCES))[storages]]
+    return found
 
 
 def memory_of(census: Census) -> Memory:

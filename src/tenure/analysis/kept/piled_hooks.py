@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from tenure.analysis.heap.cuts import freed_storages
-from tenure.analysis.heap.graph import GRAPH_REFERENCES, reach
+from tenure.analysis.heap.graph import GRAPH_REFERENCES, ancestors
 from tenure.analysis.heap.groups import View
-from tenure.analysis.heap.held_group import Group
-from tenure.analysis.heap.holders import Droppable
-from tenure.analysis.heap.paths import path_to
-from tenure.model.heap import ReferenceKind
+from tenure.analysis.heap.held_group import Group, emptied
 
 FEWEST_CENSUSES = 3
 LEAST_PER_STEP = 0.5
-_NEWEST = 4
-"""Entries of a table that are looked at, from its end."""
 
 
 def by_piled_hooks(group: Group, views: Sequence[View]) -> tuple[Group, float]:
@@ -27,43 +22,23 @@ def by_piled_hooks(group: Group, views: Sequence[View]) -> tuple[Group, float]:
     its memory is reached by tables that gained some from each of the censuses `views` to the next; the group as it is,
     and 0, elsewhere.
 
-    Functions that hold no memory are in no census: of a table the length alone tells that they pile up. Costs a few
-    searches per table that gains.
+    Functions that hold no memory are in no census: of a table the length alone tells that they pile up. Costs two
+    searches, and two more where a table gains.
     """
-    if not all(_goes_by_hooks(group.view, node) for node in group.targets.tolist()):
+    tables = _tables_that_gain(group, views)
+    cut = emptied(dataclasses.replace(group, many=frozenset(tables), cut=None))
+    if not cut:
         return group, 0.0
-    gains = _tables_that_gain(group.view, views)
-    cut = _entries_that_lead_to(group, gains)
-    freed = freed_storages(group.view.graph, cut)
-    if not cut or not np.isin(group.targets, freed).all():
-        return group, 0.0
-    return dataclasses.replace(group, cut=cut, freed=freed), max(gains[each.container] for each in cut)
+    return dataclasses.replace(group, cut=cut, freed=freed_storages(group.view.graph, cut)), max(tables.values())
 
 
-def _goes_by_hooks(view: View, node: int) -> bool:
-    way = path_to(view.graph, view.paths, node)
-    return any(view.graph.hook_tables[view.census.references.source[each]] for each in way)
-
-
-def _tables_that_gain(view: View, views: Sequence[View]) -> dict[int, float]:
-    gains = {table: _gained_per_step(view, table, views) for table in np.flatnonzero(view.graph.hook_tables).tolist()}
-    return {table: gained for table, gained in gains.items() if gained >= LEAST_PER_STEP}
-
-
-def _entries_that_lead_to(group: Group, tables: Iterable[int]) -> tuple[Droppable, ...]:
-    """All entries of each table one of whose newest leads to the group's memory, told by that one."""
+def _tables_that_gain(group: Group, views: Sequence[View]) -> dict[int, float]:
+    """Of the tables of hooks that lead to the group's memory those that gain entries, with how many per step."""
     graph, references = group.view.graph, group.view.census.references
-    in_graph = np.isin(references.kind, GRAPH_REFERENCES)
-    found = []
-    for table in tables:
-        entries = [each for each in graph.references_from(table) if references.kind[each] == ReferenceKind.ITEM]
-        newest = (int(each) for each in entries[: -_NEWEST - 1 : -1])
-        leads = (
-            each for each in newest if reach(graph, references.target[[each]], without=in_graph)[group.targets].any()
-        )
-        entry = next(leads, None)
-        found += [] if entry is None else [Droppable(entry, container=table)]
-    return tuple(found)
+    above = ancestors(graph, group.targets, without=np.isin(references.kind, GRAPH_REFERENCES))
+    tables = np.flatnonzero(graph.hook_tables & above).tolist()
+    gains = {table: _gained_per_step(group.view, table, views) for table in tables}
+    return {table: gained for table, gained in gains.items() if gained >= LEAST_PER_STEP}
 
 
 def _gained_per_step(view: View, table: int, views: Sequence[View]) -> float:

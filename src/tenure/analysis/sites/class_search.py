@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePath
+from pathlib import PurePath, PureWindowsPath
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
@@ -32,6 +32,11 @@ def class_family(owner_type: str, sources: Mapping[str, SourceFile]) -> tuple[Cl
         for base in class_bases(sources[path]).get(qualname, ()):
             waiting.extend(item for item in _base_places(base, place, sources) if item not in family)
     return tuple(family)
+
+
+def classes_at(dotted_name: str, sources: Mapping[str, SourceFile]) -> list[ClassPlace]:
+    """Classes that may go by just this dotted name, `pipes.Map` in `/x/pipes.py`."""
+    return [place for place in _places(dotted_name.rpartition(".")[2], sources) if _is_called(place, dotted_name)]
 
 
 def _classes_named(owner_type: str, sources: Mapping[str, SourceFile]) -> Iterable[ClassPlace]:
@@ -63,7 +68,7 @@ def _is_called(place: ClassPlace, dotted_name: str) -> bool:
     if not dotted_name.endswith("." + qualname):
         return False
     module = dotted_name[: -len(qualname) - 1].split(".")
-    parts = list(PurePath(path).with_suffix("").parts)
+    parts = list(PureWindowsPath(path).with_suffix("").parts)  # which knows both separators
     if parts and parts[-1] == "__init__":
         parts.pop()
     return parts[-len(module) :] == module
