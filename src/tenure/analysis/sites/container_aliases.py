@@ -85,13 +85,17 @@ def _stores_through_parameter(sought: Sought, path: str, call: Call, key: int | 
 
 
 def _files_defining(sought: Sought, name: str, home: str) -> list[tuple[str, SourceFile]]:
-    found = [
-        (path, source)
-        for path, source in sought.sources.items()
-        if name and name in source.text and re.search(rf"\b(def|class) {re.escape(name)}\b", source.text)
-    ]
-    at_home = [item for item in found if item[0] == home]
-    return at_home or [item for item in found if item[1].origin == "yours"]
+    """The file of a call, where it defines what is called; else the program's own that do."""
+    at_home = sought.sources[home]
+    if _defines(at_home, name):
+        return [(home, at_home)]
+    return [(path, each) for path, each in sought.sources.items() if each.origin == "yours" and _defines(each, name)]
+
+
+def _defines(source: SourceFile, name: str) -> bool:
+    if not name or (f"def {name}" not in source.text and f"class {name}" not in source.text):
+        return False
+    return re.search(rf"\b(def|class) {re.escape(name)}\b", source.text) is not None
 
 
 def _stores_into(
