@@ -3,7 +3,9 @@ from __future__ import annotations
 import errno
 import linecache
 import os
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -33,6 +35,30 @@ def test_the_programs_files_are_copied_at_once_and_library_files_at_the_end(
     assert [(row["path"], row["origin"]) for row in first] == [(str(script), "yours")]
     assert [(row["path"], row["origin"]) for row in rows[1:]] == [(os.__file__, "library")]
     assert (tmp_path / "sources" / first[0]["file"]).read_text() == "x = 1\n"
+
+
+def test_of_a_small_library_that_was_referred_to_all_that_is_loaded_is_copied(
+    tmp_path: Path, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hook that keeps memory is often in a file of its own, and nothing that holds memory leads to it."""
+    for name in ("hooked", "hooked.engine", "hooked.hooks", "others"):
+        path = tmp_path / f"{name}.py"
+        path.write_text(f"name = {name!r}\n")
+        module = ModuleType(name)
+        module.__file__ = str(path)
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(sources, "find_origin", lambda path: "library")
+
+    def copied() -> list[str]:
+        rows.clear()
+        copies = SourceCopies(tmp_path, rows.append)
+        copies.add_program([str(tmp_path / "hooked.engine.py"), os.__file__])
+        copies.add_libraries()
+        return [Path(row["path"]).stem for row in rows]
+
+    assert sorted(copied()) == ["hooked", "hooked.engine", "hooked.hooks", "os"]
+    monkeypatch.setattr(sources, "MAX_FILES_OF_PACKAGE", 2)
+    assert sorted(copied()) == ["hooked.engine", "os"]
 
 
 def test_a_cell_of_a_notebook_is_copied_from_memory(

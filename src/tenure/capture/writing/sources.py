@@ -6,7 +6,7 @@ import hashlib
 import linecache
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from tenure.store.format import NOTE, SOURCE, SOURCES_FOLDER
 
 MAX_FILES = 2000
 MAX_BYTES = 20_000_000
+MAX_FILES_OF_PACKAGE = 64
+"""Of a package with more loaded files only those are copied that a census referred to."""
 
 
 class SourceCopies:
@@ -46,8 +48,9 @@ class SourceCopies:
             self._copy(path, "yours")
 
     def add_libraries(self) -> None:
-        """Copy the library files that censuses referred to; done once, at the end."""
-        for path in self._library:
+        """Copy the library files that censuses referred to, and what else of small libraries is loaded; done once, at
+        the end."""
+        for path in (*self._library, *list_files_beside(self._library)):
             self._copy(path, "library")
         self._library.clear()
 
@@ -94,6 +97,19 @@ def list_program_files() -> list[str]:
         if isinstance(path, str) and path.endswith(".py") and path.startswith(folders):
             files.append(path)
     return [path for path in files if find_origin(path) == "yours"]
+
+
+def list_files_beside(paths: Collection[str]) -> list[str]:
+    """Source files of the other loaded modules of the packages that library files belong to, where these are few: the
+    hook that keeps memory is often in a file of its own, and no census refers to it."""
+    files = [
+        (name.partition(".")[0], path)
+        for name, module in list(sys.modules.items())
+        if isinstance(path := getattr(module, "__dict__", {}).get("__file__"), str) and path.endswith(".py")
+    ]
+    packages = {package for package, path in files if path in paths} - sys.stdlib_module_names
+    beside = {package: [path for known, path in files if known == package] for package in packages}
+    return [path for _, found in sorted(beside.items()) if len(found) <= MAX_FILES_OF_PACKAGE for path in found]
 
 
 def find_origin(path: str) -> str:
