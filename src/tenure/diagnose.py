@@ -15,6 +15,7 @@ from tenure.analysis.heap.host_part import HOST
 from tenure.analysis.heap.unseen_owners import describe_unseen_device_bytes, describe_unseen_owners
 from tenure.analysis.host.forked_workers import describe_workers
 from tenure.analysis.host.native_growth import describe_native_growth, describe_unseen_growth, find_rise
+from tenure.analysis.idle.idle_modules import without_told_unread
 from tenure.analysis.idle.peak_figures import give_peak_figures
 from tenure.analysis.process_suspects import (
     find_beyond_censuses,
@@ -116,7 +117,8 @@ def _explain_process(evidence: Evidence, copied: Sequence[Suspect]) -> tuple[Fin
     """All findings of one process, those on `copied` data sets among them: each byte once, no two under one name."""
     rank = evidence.recording.process.get("rank")
     ranks = () if rank is None else (int(rank),)
-    lasting, idle = find_lasting(evidence, copied), find_idle(evidence)
+    idle = find_idle(evidence)
+    lasting = without_told_unread(find_lasting(evidence, copied), idle)
     known = tuple(each for each in lasting if evidence.parts.take(True, _has_a_cause, each))
     resting = find_resting(evidence, (*known, *idle), carried=[each for each in lasting if each not in known])
     told = _explain_all(lasting, (*idle, *resting), evidence)

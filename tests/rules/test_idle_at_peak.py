@@ -9,6 +9,7 @@ from tenure.model.suspect import (
     GRAPHS_IN_TURN,
     HANDED_ON,
     IN_WINDOW,
+    READ_BEFORE,
     UNREAD_FIELD,
     WAITS,
     HoldingReference,
@@ -129,6 +130,36 @@ def test_what_no_statement_reads_either_is_likely_for_code_that_is_not_the_progr
         "but it holds memory at their peak; still there at step 24."
     )
     assert [remedy.summary for remedy in found.remedies] == ["do not keep `pipeline.batch`: nothing asks for it"]
+
+
+@pytest.mark.parametrize(
+    ("readers", "how", "remedy"),
+    [
+        (["Clips.tokenize"], " (`Clips.tokenize` did)", "after `Clips.tokenize`"),
+        (
+            ["Clips.tokenize", "describe"],
+            " (`Clips.tokenize`, `describe` did)",
+            "after `Clips.tokenize` and `describe`",
+        ),
+        ([], " for more than its shape", "after what fills it"),
+    ],
+)
+def test_what_nothing_reads_that_may_still_run_is_likely_and_told_with_its_last_readers(
+    readers: list[str], how: str, remedy: str
+) -> None:
+    facts = {"idle_at_peak": True, "rests": True, "last_seen_step": 24, "times_replaced": 0, READ_BEFORE: readers}
+
+    found = check_suspect(idle(BATCH, facts=facts, peak_drop_bytes=15 * MIB))
+
+    assert found is not None
+    assert (found.confidence, found.message) == (
+        "likely",
+        f"Nothing that may still run reads `pipeline.batch`{how}, but it holds memory at the profiled steps' peak; "
+        "still there at step 24.",
+    )
+    assert [each.summary for each in found.remedies] == [
+        f"let go of `pipeline.batch` {remedy}; keep beside it what is asked later, as its shape"
+    ]
 
 
 def test_what_might_be_used_up_before_is_likely_at_most_and_told_with_what_it_waits_for() -> None:

@@ -110,6 +110,8 @@ UNREAD_MODULE = "unread_module"
 """Fact of what nobody reads again: the type of the module whose parameters and buffers most of it is."""
 UNREAD_FIELD = "unread_field"
 """The fact that no statement of the program reads the attribute that holds the memory."""
+READ_BEFORE = "read_before"
+"""Fact of what an attribute holds: the functions that read it, none of which may run any more; perhaps none."""
 OF_LOSSES = "of_losses"
 """The fact that the function which averages what is kept, its statement in a module, or the one that adds to a
 container says that these are losses."""

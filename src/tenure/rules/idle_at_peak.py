@@ -13,6 +13,7 @@ from tenure.model.suspect import (
     IN_WINDOW,
     NEVER_READ_AGAIN,
     PEAK_NOT_MET,
+    READ_BEFORE,
     SHARE_IN_GENERATOR,
     UNREAD_FIELD,
     UNREAD_MODULE,
@@ -102,6 +103,8 @@ def _message(suspect: Suspect) -> str:
             f"{subject(suspect)} {plural(suspect, 'waits', 'wait')} through the step's peak for "
             f"{_place_of(suspect, WAITS) or 'a later operation'}, which could run before it."
         )
+    if READ_BEFORE in suspect.facts:
+        return _read_before_message(suspect)
     if suspect.facts.get("rests"):
         return (
             f"No {_who_reads(suspect)} {subject(suspect)}, but "
@@ -120,6 +123,20 @@ def _who_reads(suspect: Suspect) -> str:
     if UNREAD_FIELD in suspect.facts:
         return "statement of the program reads any more, and no operation of the profiled steps used,"
     return "operation of the profiled steps used"
+
+
+def _read_before_message(suspect: Suspect) -> str:
+    readers = _readers(suspect)
+    how = f" ({', '.join(f'`{each}`' for each in readers)} did)" if readers else " for more than its shape"
+    return (
+        f"Nothing that may still run reads {subject(suspect)}{how}, but "
+        f"{plural(suspect, 'it holds', 'they hold')} memory at the profiled steps' peak; {_how_it_stays(suspect)}."
+    )
+
+
+def _readers(suspect: Suspect) -> list[str]:
+    readers = suspect.facts.get(READ_BEFORE)
+    return [str(each) for each in readers] if isinstance(readers, (list, tuple)) else []
 
 
 def _how_it_stays(suspect: Suspect) -> str:
@@ -147,7 +164,7 @@ def _confidence(suspect: Suspect) -> Confidence:
     of_peak = (suspect.peak_drop_bytes or 0) / (suspect.peak_bytes or suspect.peak_drop_bytes or 1)
     share = float(str(suspect.facts.get(SHARE_IN_GENERATOR, of_peak)))
     small = (suspect.peak_drop_bytes or NOTABLE_BYTES) < NOTABLE_BYTES
-    unread = UNREAD_FIELD in suspect.facts
+    unread = not {UNREAD_FIELD, READ_BEFORE}.isdisjoint(suspect.facts)
     meant = suspect.facts.get(IN_WINDOW) or (suspect.facts.get("rests") and not unread)
     if small or meant or _are_few_graphs(suspect) or suspect.facts.get("higher_peak_bytes"):
         return "possible"
@@ -213,6 +230,9 @@ def _remedy(suspect: Suspect) -> str:
             return f"keep of each entry a copy of what is used, without {held}: a part of it may be a view of more"
         if UNREAD_FIELD in suspect.facts:
             return f"do not keep {held}: nothing asks for it"
+        if READ_BEFORE in suspect.facts:
+            last = " and ".join(f"`{each}`" for each in _readers(suspect)) or "what fills it"
+            return f"let go of {held} after {last}; keep beside it what is asked later, as its shape"
         emptied = f"empty {held}" if _holds_container(suspect) else f"set {held} to None"
         return f"{emptied} once it is used, or move it to the host until another phase needs it"
     if GRAPHS_IN_TURN in suspect.facts:

@@ -1,16 +1,16 @@
 # ruff: noqa: E501  (a drawn path is one line)
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from heaps import address_of, census
-from tenure.analysis.idle.idle_modules import without_used
+from tenure.analysis.idle.idle_modules import without_told_unread, without_used
 from tenure.analysis.suspects import find_suspects
 from tenure.model.profile import ALIVE, BEFORE, Operations, ProfiledStorages, Sites, StepProfile
-from tenure.model.suspect import STILL_USED
+from tenure.model.suspect import STILL_USED, UNREAD_MODULE
 
 WEIGHT = "._parameters dict -> ['w'] parameter#w 8MiB"
 TRAINER = "Trainer.fit(t.py:9).self -> __main__.Trainer#trainer"
@@ -408,6 +408,37 @@ def test_a_part_that_was_never_called_is_told_with_doubt_where_no_operation_used
 
     assert [suspect.holder.expression for suspect in told] == parts
     assert all(suspect.facts["doubt"] and suspect.facts["never_called"] for suspect in told)
+
+
+CRITIC = TEACHER.replace("teacher", "critic").replace("Teacher", "Critic")
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        (BODY + CRITIC, [["self.critic"]]),
+        (BODY.replace(" -> .param_groups", " -> .names") + CRITIC, []),
+        (BODY.replace(" inside", "") + CRITIC, []),
+        (BODY + CRITIC + CRITIC.replace("critic", "other").replace("#w", "#v"), []),
+        (
+            BODY + CRITIC + "main(t.py:9).optimizer -> torch.optim.sgd.SGD#sgd -> .state list -> [0] parameter#w\n",
+            [],
+        ),
+    ],
+    ids=["alone", "nothing is trained", "calls inside were not watched", "made like another", "an optimizer steps it"],
+)
+def test_a_whole_module_that_was_never_called_is_told_with_doubt_unless_it_is_made_like_another(
+    others: str, told: list[list[str]]
+) -> None:
+    """As a network whose weights plain functions used before the first step."""
+    found = find_suspects([census(others, step=step) for step in STEPS])
+    rests = [suspect for suspect in found if suspect.symptom == "survivor"]
+
+    assert [[each.expression for each in suspect.cut] for suspect in rests] == told
+    assert all(suspect.facts["doubt"] and suspect.facts["never_called"] for suspect in rests)
+    unread = tuple(replace(suspect, facts={UNREAD_MODULE: "__main__.Critic"}) for suspect in rests)
+    assert without_told_unread(rests, unread) == ()
+    assert without_told_unread(rests, rests) == tuple(rests)
 
 
 def test_parts_that_were_never_called_are_told_together_where_modules_of_one_type_have_them_by_one_name() -> None:

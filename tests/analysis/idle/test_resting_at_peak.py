@@ -30,7 +30,7 @@ from tenure.analysis.idle.resting_at_peak import find_resting_at_peak
 from tenure.analysis.idle.step_replay import Replay
 from tenure.model.profile import StepProfile
 from tenure.model.source import SourceFile
-from tenure.model.suspect import UNREAD_FIELD, Suspect
+from tenure.model.suspect import READ_BEFORE, UNREAD_FIELD, Suspect
 
 
 def found(
@@ -237,6 +237,60 @@ def test_a_field_that_is_read_no_more_is_no_data_though_it_was_there_before_the_
     )
     also = ((held_too, KEPT), paths[1])
     assert found(*also, at_start=also, sources=sources) == ()
+
+
+TOKENS = """from torch.utils.data import Dataset
+
+class Clips(Dataset):
+    def __init__(self, old):
+        self.old = old
+
+    def tokenize(self, codec):
+        self.new = codec(self.old)
+
+    def __len__(self):
+        return len(self.old)
+
+def main():
+    clips = Clips(synth())
+    clips.tokenize(codec)
+    for step in range(40):
+        update(clips)
+
+def update(clips):
+    model(clips.new).backward()  # here
+
+main()
+"""
+UPDATE = TOKENS[: TOKENS.index("  # here")].count("\n") + 1
+UPDATING = f"update(__main__.py:{UPDATE})"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (TOKENS, [["clips.old"]]),
+        (TOKENS.replace("        update(clips)", "        update(clips)\n        clips.tokenize(codec)"), []),
+        (TOKENS.replace("main()\n", "main()\nprint(clips.old)\n", 2), []),
+        (TOKENS.replace("Dataset)", "Library)"), []),
+    ],
+    ids=["before", "in each turn", "at the end", "a library's base may"],
+)
+def test_a_field_that_was_read_before_the_loop_alone_is_told_though_the_object_is_in_use(
+    text: str, told: list[list[str]]
+) -> None:
+    """As the recordings of a data set, once it has their tokens; the library's loader goes by the data set."""
+    held = (f"{UPDATING}.clips -> __main__.Clips#c -> .old tensor 3MiB", KEPT)
+    used = (f"{UPDATING}.clips -> __main__.Clips#c -> .new tensor 1MiB", BATCH)
+    loader = f"{UPDATING}.loader -> torch.utils.data.dataloader.DataLoader#l -> .dataset "
+    of_loader = (held[0].replace(f"{UPDATING}.clips -> ", loader).replace("3MiB", "3MiB input"), KEPT)
+    sources = {"__main__.py": SourceFile("__main__.py", text, origin="yours")}
+
+    rests, loaded = (found(*paths, at_start=paths, sources=sources) for paths in ((held, used), (of_loader, used)))
+
+    assert expressions(rests) == told
+    assert [each.facts[READ_BEFORE] for each in rests] == [("Clips.tokenize",)] * len(told)
+    assert len(loaded) == len(told)
 
 
 def test_what_has_a_role_hangs_in_a_graph_or_below_a_loader_or_on_a_variable_or_in_a_bound_is_left_out() -> None:

@@ -69,18 +69,22 @@ def test_what_a_library_keeps_a_little_too_long_is_not_worth_a_word(
 
 
 @pytest.mark.parametrize(
-    ("num_bytes", "of", "expected"),
-    [(3 << 20, 100 << 20, True), (3 << 20, 101 << 20, False), (1 << 20, 32 << 20, True), (1023 << 10, 32 << 20, False),
-     (128 << 10, 2 << 20, True)],
+    ("num_bytes", "of", "of_variable", "kept"),
+    [(3 << 20, 100 << 20, True, True), (3 << 20, 101 << 20, False, True), (1 << 20, 32 << 20, True, True),
+     (1023 << 10, 32 << 20, False, True), (256 << 10, 25 << 20, False, True), (256 << 10, 26 << 20, False, False),
+     (255 << 10, 25 << 20, False, False), (128 << 10, 2 << 20, True, True)],
 )  # fmt: skip
-def test_a_thirtieth_is_worth_a_hint_from_a_mebibyte_on(num_bytes: int, of: int, expected: bool) -> None:
-    assert is_worth_a_hint(num_bytes, of) is expected
+def test_a_thirtieth_is_worth_a_hint_from_a_mebibyte_on_and_a_hundredth_where_an_object_keeps_it(
+    num_bytes: int, of: int, of_variable: bool, kept: bool
+) -> None:
+    assert is_worth_a_hint(num_bytes, of, is_kept=False) is of_variable
+    assert is_worth_a_hint(num_bytes, of, is_kept=True) is kept
 
 
 @pytest.mark.parametrize(
     ("num_bytes", "of", "expected"),
-    [(MIB, 33 * MIB, True), (MIB, 34 * MIB, False), (512 << 10, 5 * MIB, True), (512 << 10, 6 * MIB, False),
-     (127 << 10, 128 << 10, False)],
+    [(MIB, 100 * MIB, True), (MIB, 101 * MIB, False), (256 << 10, 25 * MIB, True), (255 << 10, 25 * MIB, False),
+     (255 << 10, 2 * MIB, True), (127 << 10, 128 << 10, False)],
 )  # fmt: skip
-def test_a_thirtieth_may_be_enough_and_of_little_a_tenth(num_bytes: int, of: int, expected: bool) -> None:
+def test_a_hundredth_may_be_enough_and_of_little_a_tenth(num_bytes: int, of: int, expected: bool) -> None:
     assert may_weigh_enough(num_bytes, of, share=0.05) is expected

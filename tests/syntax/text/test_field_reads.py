@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tenure.model.source import SourceFile
-from tenure.syntax.text.field_reads import may_read_field
+from tenure.syntax.text.field_reads import lines_that_read, may_read_field
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,19 @@ LOADS = "class Trainer:\n    def __init__(self, path):\n        self.loaded = lo
 )
 def test_what_an_object_reads_of_itself_while_it_is_made_it_reads_no_more(text: str, reads: bool) -> None:
     assert may_read_field(SourceFile("a.py", text), "loaded", made_by=frozenset({"Trainer"})) == reads
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("rows = len(clips.waves)\nrate = clips.waves.shape[0] / clips.waves.size(1)", ()),
+        ("mean = clips.waves.mean()\nclips.waves = None", (1,)),
+        ("first = clips.waves[: len(clips.waves)]", (1,)),
+        ("print(clips.waves)\nwith_all = asdict(clips)", None),
+        ("name = 'waves'", None),
+        ("x = 1", ()),
+        ("def (waves", None),
+    ],
+)
+def test_lines_that_read_a_field_ask_for_more_than_its_shape(text: str, lines: tuple[int, ...] | None) -> None:
+    assert lines_that_read(SourceFile("a.py", text), "waves") == lines

@@ -46,6 +46,7 @@ BASIS = "replayed the profiled step without it"
 BASIS_OF_COPIES = "replayed the profiled step without the old copy"
 _IN_TORCH = re.compile(r"(site|dist)-packages[/\\]torch[/\\]")
 _TABLES = ("dict", "collections.OrderedDict", "collections.defaultdict")
+_IN_OBJECTS = (ReferenceKind.ATTRIBUTE, ReferenceKind.ITEM, ReferenceKind.INDEX, ReferenceKind.MEMBER)
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
@@ -72,7 +73,7 @@ def find_idle_at_peak(
         members = [replay.row_of_node[node] for node in group.nodes.tolist()]
         in_graph = _is_in_graph(view, group.nodes.tolist())
         drop = replay.drop_without(members, together=_together(view, replay, group) if in_graph else ())
-        if is_worth_a_hint(drop, replay.peak_bytes):
+        if is_worth_a_hint(drop, replay.peak_bytes, is_kept=_is_kept(view, group)):
             facts = {
                 **_facts(replay, members),
                 **({"kept_by_graph": True} if in_graph else {}),
@@ -82,6 +83,12 @@ def find_idle_at_peak(
     found += _grown_by_copying(view, replay) if meets else []
     found = [suspect for suspect in found if not _is_work_of_torch(suspect)]
     return tuple(sorted(found, key=lambda suspect: (-(suspect.peak_drop_bytes or 0), suspect.fingerprint)))
+
+
+def _is_kept(view: View, group: Group) -> bool:
+    """Whether all that has to be dropped are objects' attributes and containers' entries, and no variables."""
+    kinds = view.census.references.kind
+    return all(kinds[each.reference] in _IN_OBJECTS for each in group.cut or ())
 
 
 def _heaviest_together(view: View, replay: Replay, rows: Iterable[int]) -> list[int]:

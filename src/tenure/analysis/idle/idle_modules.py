@@ -33,7 +33,15 @@ from tenure.analysis.idle.weights import may_weigh_enough, weighs_enough
 from tenure.analysis.kept.named_modules import name_that_went
 from tenure.model.heap import Ints, ReferenceKind
 from tenure.model.profile import StepProfile
-from tenure.model.suspect import IDLE_FROM, NEVER_CALLED, PASSED_BY, STILL_USED, Suspect, is_of_optimizers
+from tenure.model.suspect import (
+    IDLE_FROM,
+    NEVER_CALLED,
+    PASSED_BY,
+    STILL_USED,
+    UNREAD_MODULE,
+    Suspect,
+    is_of_optimizers,
+)
 
 LEAST_SHARE = 0.05
 """Of the bytes alive. A module that weighs less is no news."""
@@ -55,8 +63,9 @@ def find_idle_modules(views: Sequence[View], shapes: Shapes, *, told: Collection
     modules may take turns.
     What an optimizer that goes on has, a graph uses, or a module in use refers to, is none; nor what was never called,
     such as an average of weights. Where calls inside other modules were watched, a part of a module in use counts too,
-    which refers to it as its submodule only, and with doubt also where it was never called; not beside one in use that
-    is made like it, for data may choose between them.
+    which refers to it as its submodule only; not beside one in use that is made like it, for data may choose between
+    them. There counts with doubt also what was never called, as a network whose weights functions used before the first
+    step; not a whole one that is made like one in use, as its copy is.
     One that only prepared data, and that nothing has by name any more, is told with doubt after a shorter rest.
     `told` are types of modules that were found to be released. Weights used without a call and calls in windows that
     were not watched cannot be seen: findings of this kind are never certain.
@@ -121,6 +130,13 @@ def _but_for_a_part(suspect: Suspect, profiles: Iterable[StepProfile]) -> Suspec
     if NEVER_CALLED in suspect.facts or used > _STILL_USED_SHARE * suspect.retained_bytes:
         return None
     return replace(suspect, facts=suspect.facts | {STILL_USED: used})
+
+
+def without_told_unread(found: Iterable[Suspect], idle: Iterable[Suspect]) -> tuple[Suspect, ...]:
+    """The suspects but modules that nobody was seen to call, of which `idle` tells surely that no statement reads them
+    any more."""
+    unread = frozenset().union(*(each.storages for each in idle if UNREAD_MODULE in each.facts))
+    return tuple(each for each in found if NEVER_CALLED not in each.facts or each.storages.isdisjoint(unread))
 
 
 def _is_unused(ordered: Sequence[View], idle: RestingModule) -> bool:

@@ -39,11 +39,11 @@ from tenure.analysis.idle.resting_history import History, Memory, Name, follow, 
 from tenure.analysis.idle.resting_optimizers import find_resting_optimizers
 from tenure.analysis.idle.step_replay import Replay
 from tenure.analysis.idle.unread import Program, unread_variables
-from tenure.analysis.idle.unread_fields import by_field, find_unread_fields
+from tenure.analysis.idle.unread_fields import FieldReads, by_field
 from tenure.analysis.idle.weights import weighs_enough
 from tenure.model.heap import Census, Ints, NodeKind, ReferenceKind, Role
 from tenure.model.source import SourceFile
-from tenure.model.suspect import NEVER_READ_AGAIN, UNREAD_FIELD, Suspect
+from tenure.model.suspect import NEVER_READ_AGAIN, READ_BEFORE, UNREAD_FIELD, Suspect
 
 LEAST_SHARE = 0.05
 """Of the peak."""
@@ -117,6 +117,7 @@ class _Heap:
     ) -> None:
         self.view, self.graph = view, view.graph
         self._sources = sources
+        self.reads = FieldReads(view, sources)
         self._replay, self._told = replay, told
         self._in_graph = np.isin(view.census.references.kind, GRAPH_REFERENCES)
         self.modules = frozenset(module_nodes(view.graph))
@@ -124,32 +125,41 @@ class _Heap:
         here = view.census.storages.node[on_device]
         self.resting, self.resting_weights = here[self._rests(on_device)], here[self._rests_as_weight(on_device)]
         self.resting_state = here[self._is_free(on_device, self._replay.untouched(), (Role.OPTIMIZER_STATE,))]
+        self.resting_in_loaders = here[self._rests_in_loader(on_device)]
         self._in_use = np.setdiff1d(here, self.resting)
 
     def _rests(self, chosen: Bools) -> Bools:
         """Per chosen storage: nothing touched it, no role explains it, nobody has told it."""
         return self._is_free(chosen, self._replay.untouched(), (Role.OTHER,))
 
+    def _rests_in_loader(self, chosen: Bools) -> Bools:
+        """The same of what a data loader has, as its data set's."""
+        return self._is_free(chosen, self._replay.untouched(), (Role.OTHER, Role.INPUT), of=self._of_loaders)
+
     def _rests_as_weight(self, chosen: Bools) -> Bools:
         """Per chosen storage: a parameter or buffer that the second step did not touch, and that nobody has told: a
         copy is made in some step, which may be the first of the two."""
         return self._is_free(chosen, self._replay.untouched_in_second(), _WEIGHTS)
 
-    def _is_free(self, chosen: Bools, untouched: Memory, of: Sequence[Role]) -> Bools:
+    def _is_free(self, chosen: Bools, untouched: Memory, roles: Sequence[Role], *, of: Bools | None = None) -> Bools:
         storages = self.view.census.storages
-        nodes, roles = storages.node[chosen], storages.role[chosen]
+        nodes, their_roles = storages.node[chosen], storages.role[chosen]
         addresses, sizes = self.view.census.nodes.address[nodes].tolist(), storages.bytes[chosen].tolist()
         free = np.array([each in untouched and each not in self._told
                          for each in zip(addresses, sizes, strict=True)], dtype=bool)  # fmt: skip
-        return np.asarray(free & np.isin(roles, of) & ~self._of_graphs_and_loaders[nodes], dtype=bool)
+        fits = of if of is not None else ~(self._of_graphs | self._of_loaders)
+        return np.asarray(free & np.isin(their_roles, roles) & fits[nodes], dtype=bool)
 
     @cached_property
-    def _of_graphs_and_loaders(self) -> Bools:
-        """Per node: an autograd graph or an object of `torch.utils.data` leads to it."""
-        kinds, types = self.view.census.nodes.kind, self.graph.type_names
-        loaders = [node for node, name in enumerate(types) if name.startswith(_DATA)]
-        seeds = np.union1d(np.flatnonzero(kinds == NodeKind.AUTOGRAD), np.array(loaders, dtype=np.int64))
-        return reach(self.graph, seeds)
+    def _of_graphs(self) -> Bools:
+        """Per node: an autograd graph leads to it."""
+        return reach(self.graph, np.flatnonzero(self.view.census.nodes.kind == NodeKind.AUTOGRAD))
+
+    @cached_property
+    def _of_loaders(self) -> Bools:
+        """Per node: an object of `torch.utils.data` leads to it, and no graph."""
+        loaders = [node for node, name in enumerate(self.graph.type_names) if name.startswith(_DATA)]
+        return reach(self.graph, np.array(loaders, dtype=np.int64)) & ~self._of_graphs
 
     def path_to(self, node: int) -> tuple[int, ...]:
         """The references from a root to a node."""
@@ -159,10 +169,6 @@ class _Heap:
     def unread(self) -> frozenset[int]:
         """References by variables that no statement reads any more."""
         return frozenset(unread_variables(self.view, Program(self._sources)))
-
-    def unread_fields(self, resting: Iterable[int]) -> dict[tuple[int, ...], Ints]:
-        """Storages by the fields of used objects that hold them, where no statement reads these."""
-        return find_unread_fields(self.view, resting, self.path_to, self._sources)
 
     @cached_property
     def leads_to_use(self) -> Bools:
@@ -213,7 +219,7 @@ def _by_holder(heap: _Heap) -> tuple[_ByHolder, _ByHolder]:
     told = (
         alone
         | find_resting_fields(heap.view, inside, heap.has_used_items, heap.leads_to_made, heap.path_to)
-        | heap.unread_fields(inside)
+        | heap.reads.without_readers([*inside, *heap.resting_in_loaders.tolist()], heap.path_to)
     )
     fields = by_field(heap.view, inside, heap.path_to)
     return told, {held_by: nodes for held_by, nodes in fields.items() if held_by not in told}
@@ -311,14 +317,15 @@ def _suspect(
         return None
     if is_late and not history.came_late:
         return None
-    is_unread = held_by in heap.unread_fields(nodes.tolist())
+    is_unread = len(held_by) == 1 and heap.reads.is_unread(held_by[0])
+    read_before = heap.reads.read_before(held_by[0]) if len(held_by) == 1 else None
     is_data = history.from_start and not history.times_replaced and not mine <= used_before
     is_data &= not any(_is_on_a_module(heap, reference) for reference in held_by) and not set(roles) <= set(_NO_DATA)
-    is_data &= not (is_unread and tuple(each.reference for each in group.cut) == held_by)
+    is_data &= not ((is_unread or read_before is not None) and tuple(each.reference for each in group.cut) == held_by)
     if is_data:
         return None
     facts = _facts(history) | ({"rests_in_each_entry": True} if _lie_in_entries(heap, held_by) else {})
-    facts |= {UNREAD_FIELD: True} if is_unread else {}
+    facts |= {UNREAD_FIELD: True} if is_unread else {} if read_before is None else {READ_BEFORE: read_before}
     suspect = assemble_suspect(
         group, symptom="peak", measured=Measured(series=history.series, facts=facts), fingerprint=""
     )

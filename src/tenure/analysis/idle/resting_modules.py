@@ -10,7 +10,7 @@ import numpy as np
 from tenure.analysis.heap.graph import GRAPH_REFERENCES, Bools, Graph, reach
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.modules import all_below, children_of_modules, parameter_tensors, references_to_submodules
-from tenure.analysis.heap.optimizers import stepped_no_more
+from tenure.analysis.heap.optimizers import optimizer_nodes, stepped_no_more
 from tenure.analysis.idle.passing_optimizers import stopped_with
 from tenure.analysis.idle.rests import Rest, Window, count_steps, find_never_called, find_rest
 from tenure.analysis.kept.named_modules import name_that_went
@@ -76,8 +76,9 @@ def _outermost(ordered: Sequence[View], windows: Sequence[Window], unfinished: f
         rest = find_rest(subtree, int(address[node]), windows, unfinished, steps)
         if rest is not None and rest.is_short and not name_that_went(ordered, int(address[node])):
             rest = None
-        if rest is None and sees_inside and node in of_called:
+        if rest is None and sees_inside:
             rest = find_never_called(subtree, windows, unfinished)
+            rest = rest if node in of_called or _stands_by_itself(graph, children, node) else None
         if rest is not None and not (sees_inside and _is_one_of_several(last, children, node, rest)):
             found.append(_weighed(graph, node, rest, tensors, below if sees_inside else set()))
         elif int(address[node]) not in ever_called or (sees_inside and _calls_its_parts(graph, node)):
@@ -95,6 +96,13 @@ def _is_one_of_several(last: View, children: Mapping[int, Sequence[int]], node: 
         if types[above] in _LISTS and node in inside
         for other in inside
     )
+
+
+def _stands_by_itself(graph: Graph, children: Mapping[int, Sequence[int]], node: int) -> bool:
+    """Whether others are trained, and no module is of its type: it would be that one's copy or average, which nobody
+    has to call."""
+    alike = (graph.type_names[other] == graph.type_names[node] for other in children if other != node)
+    return bool(optimizer_nodes(graph)) and not any(alike)
 
 
 def _calls_its_parts(graph: Graph, node: int) -> bool:

@@ -300,13 +300,16 @@ class Replay:
 
     def drop_if_freed(self, after: Mapping[int, int], beside: Mapping[int, int] = MappingProxyType({})) -> int:
         """By how many bytes the peak falls if each of these rows were freed after its operation, and so many bytes came
-        for a moment at the second step's operations in `beside`."""
+        for a moment right after the second step's operations in `beside`, when what those used last is gone."""
         freed_after = np.full(len(self.profile.storages.birth), self.profile.num_operations, dtype=np.int64)
         for row, operation in after.items():
             freed_after[row] = operation
         without = self.profile.bytes_alive(self.device, freed_after=freed_after)[self.profile.second :]
         for operation, size in beside.items():
-            without[operation - self.profile.second] += size
+            gone = np.flatnonzero((self.profile.storages.death == operation) & self._on_device)
+            of_gone = int(self.profile.storages.bytes[np.setdiff1d(gone, list(after))].sum())
+            at = operation - self.profile.second
+            without[at] = max(without[at], without[at] - of_gone + size)
         return self.peak_bytes - int((self._static + without).max(initial=0))
 
     def copied_rows(self) -> dict[int, list[int]]:

@@ -1,5 +1,5 @@
-"""Fields of the program's own objects that none of its statements reads: of a rollout the logits, where the
-log-probabilities are used.
+"""Fields of the program's own objects that none of its statements reads, or none that may run yet: of a rollout the
+logits, where the log-probabilities are used; of a data set the recordings, once it has their tokens.
 
 Another part of the object is in use, so that the object as a whole is, too; what its field holds is of no use to
 anybody who asks for fields by their names.
@@ -7,7 +7,8 @@ anybody who asks for fields by their names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -15,22 +16,103 @@ from tenure.analysis.heap.graph import is_builtin_type, object_of
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.wording import attribute_name
 from tenure.analysis.sites.class_search import class_family
+from tenure.analysis.sites.own_program import own_program
 from tenure.model.heap import Ints, NodeKind
 from tenure.model.source import SourceFile
-from tenure.syntax.text.field_reads import may_read_field
+from tenure.syntax.program.functions import Function
+from tenure.syntax.program.still_to_run import Running, StillToRun
+from tenure.syntax.text.field_reads import lines_that_read, may_read_field
+
+_READ_NO_FIELDS = frozenset({"Dataset", "IterableDataset", "Generic", "Protocol", "ABC"})
+"""Classes of libraries that ask nothing of the objects of those below them."""
+_RUNNING = (NodeKind.FRAME, NodeKind.NAMESPACE)
+_WAITING = ("generator", "async_generator", "coroutine")
 
 
-def find_unread_fields(
-    view: View,
-    resting: Iterable[int],
-    path_to: Callable[[int], Sequence[int]],
-    sources: Mapping[str, SourceFile],
-) -> dict[tuple[int, ...], Ints]:
-    """Storages that rest, by the reference of the innermost object's field that leads to each, where the object's class
-    and its bases are the program's and no file of the program reads a field of that name, but while the object is
-    made."""
-    held = by_field(view, resting, path_to)
-    return {held_by: nodes for held_by, nodes in held.items() if _is_unread(view, held_by[0], sources)}
+class FieldReads:
+    """Who reads the fields of the program's own objects, as far as its text tells. Each answer is found once."""
+
+    def __init__(self, view: View, sources: Mapping[str, SourceFile]) -> None:
+        self._view, self._sources = view, sources
+        self._own = [source for source in sources.values() if source.origin == "yours"]
+        self._unread: dict[int, bool] = {}
+        self._readers: dict[int, tuple[str, ...] | None] = {}
+
+    def without_readers(
+        self, resting: Iterable[int], path_to: Callable[[int], Sequence[int]]
+    ) -> dict[tuple[int, ...], Ints]:
+        """Storages that rest, by the innermost object's field on the way to each that nothing reads which may yet run:
+        by its reference."""
+        found: dict[int, list[int]] = {}
+        for node in resting:
+            fields = (each for each in reversed(path_to(node)) if attribute_name(self._view.graph, each))
+            unread = (each for each in fields if self.is_unread(each) or self.read_before(each) is not None)
+            reference = next(unread, -1)
+            if reference >= 0:
+                found.setdefault(reference, []).append(node)
+        return {(reference,): np.array(sorted(nodes), dtype=np.int64) for reference, nodes in found.items()}
+
+    def is_unread(self, reference: int) -> bool:
+        """Whether the class of a field's object and its bases are the program's and no file of the program reads a
+        field of that name, but while the object is made."""
+        if reference not in self._unread:
+            self._unread[reference] = self._find_unread(reference)
+        return self._unread[reference]
+
+    def read_before(self, reference: int) -> tuple[str, ...] | None:
+        """The functions that read such a field for more than its shape, where none of them may run any more; None where
+        one may, or that cannot be told."""
+        if reference not in self._readers:
+            self._readers[reference] = self._find_readers(reference)
+        return self._readers[reference]
+
+    def _find_unread(self, reference: int) -> bool:
+        family = self._family(reference)
+        if not family:
+            return False
+        name = attribute_name(self._view.graph, reference)
+        made_by = {path: frozenset(name for there, name in family if there == path) for path, _ in family}
+        return not any(may_read_field(each, name, made_by=made_by.get(each.path, frozenset())) for each in self._own)
+
+    def _find_readers(self, reference: int) -> tuple[str, ...] | None:
+        name = attribute_name(self._view.graph, reference)
+        if not name or not self._family(reference) or self._still_to_run is None:
+            return None
+        readers: set[Function] = set()
+        for source in self._own:
+            lines = lines_that_read(source, name)
+            if lines is None:
+                return None
+            for line in lines:
+                function = own_program(self._sources).names.innermost_at(source, line)
+                if function is None or self._still_to_run.may_run(function, line):
+                    return None
+                readers.add(function)
+        return tuple(sorted({each.qualname for each in readers}))
+
+    def _family(self, reference: int) -> Sequence[tuple[str, str]]:
+        """The places of a field's class and of those of its bases that are the program's; none where one may read it
+        that is not."""
+        owner = object_of(self._view.graph, int(self._view.census.references.source[reference]))
+        family = class_family(self._view.graph.type_names[owner], self._sources)
+        own = [place for place in family if self._sources[place[0]].origin == "yours"]
+        reads_none = all(name in _READ_NO_FIELDS for path, name in family if (path, name) not in own)
+        return own if reads_none and family[:1] == tuple(own[:1]) else ()
+
+    @cached_property
+    def _still_to_run(self) -> StillToRun | None:
+        """None where it is not known what the program is at."""
+        running = list(self._running())
+        return StillToRun(own_program(self._sources), running) if running else None
+
+    def _running(self) -> Iterator[Running]:
+        """The lines that functions of the program execute, generators that wait included."""
+        nodes, census, types = self._view.census.nodes, self._view.census, self._view.graph.type_names
+        for node in np.flatnonzero((nodes.line > 0) & (nodes.file >= 0)).tolist():
+            kind, source = nodes.kind[node], self._sources.get(census.text(int(nodes.file[node])))
+            waits = kind == NodeKind.OBJECT and types[node].removeprefix("builtins.") in _WAITING
+            if source is not None and source.origin == "yours" and (waits or kind in _RUNNING):
+                yield Running(source, int(nodes.line[node]))
 
 
 def by_field(
@@ -59,17 +141,3 @@ def _field(view: View, path: Sequence[int]) -> int:
         if not is_builtin_type(view.graph.type_names[source]):
             return -1
     return -1
-
-
-def _is_unread(view: View, reference: int, sources: Mapping[str, SourceFile]) -> bool:
-    owner = object_of(view.graph, int(view.census.references.source[reference]))
-    family = class_family(view.graph.type_names[owner], sources)
-    if not family or any(sources[path].origin != "yours" for path, _ in family):
-        return False
-    name = attribute_name(view.graph, reference)
-    made_by = {path: frozenset(name for there, name in family if there == path) for path, _ in family}
-    return not any(
-        may_read_field(source, name, made_by=made_by.get(path, frozenset()))
-        for path, source in sources.items()
-        if source.origin == "yours"
-    )

@@ -19,12 +19,14 @@ def weighs_enough(num_bytes: int, of: int, *, share: float) -> bool:
 _LITTLE_SHARE = 0.10
 _MUCH_SHARE = 0.03
 """Of a mebibyte and more: of what a large model needs at its peak that is a batch's worth."""
+_KEPT_BYTES = 256 << 10
+_KEPT_SHARE = 0.01
 
 
 def may_weigh_enough(num_bytes: int, of: int, *, share: float) -> bool:
-    """The same for a hint: of less than a mebibyte a tenth, of more the thirtieth part."""
+    """The same for a hint: a tenth, and of a quarter of a mebibyte and more the hundredth part."""
     little = num_bytes >= max(SMALL_BYTES, max(share, _LITTLE_SHARE) * of)
-    return little or num_bytes >= max(LEAST_BYTES, _MUCH_SHARE * of) or weighs_enough(num_bytes, of, share=share)
+    return little or num_bytes >= max(_KEPT_BYTES, _KEPT_SHARE * of) or weighs_enough(num_bytes, of, share=share)
 
 
 _NOTABLE_BYTES = 128 << 10
@@ -38,9 +40,11 @@ def is_news(num_bytes: int, of: int) -> bool:
     return num_bytes >= max(_NOTABLE_BYTES, _NOTABLE_SHARE * of) or num_bytes >= max(_TRIAL_BYTES, _TRIAL_SHARE * of)
 
 
-def is_worth_a_hint(num_bytes: int, of: int) -> bool:
-    """The same of what a profiled step shows to be idle: of a mebibyte and more, the thirtieth part."""
-    return is_news(num_bytes, of) or num_bytes >= max(LEAST_BYTES, _MUCH_SHARE * of)
+def is_worth_a_hint(num_bytes: int, of: int, *, is_kept: bool) -> bool:
+    """The same of what a profiled step shows to be idle: of a mebibyte and more, the thirtieth part; where an object or
+    a container keeps it, and not a variable until its function ends, the hundredth part of a quarter and more."""
+    least = max(_KEPT_BYTES, _KEPT_SHARE * of) if is_kept else max(LEAST_BYTES, _MUCH_SHARE * of)
+    return is_news(num_bytes, of) or num_bytes >= least
 
 
 LEAST_SHARE_IN_LIBRARY = 0.25

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 
-from tenure.analysis.sites.own_program import function_at, own_program
+from tenure.analysis.sites.own_program import own_program
 from tenure.analysis.sites.site_search import place_at
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.syntax.text.expressions import called_name
@@ -55,7 +55,7 @@ def _calls(
 
 def _is_tensor(sources: Mapping[str, SourceFile], source: SourceFile, value: ast.expr) -> bool:
     program = own_program(sources)
-    function = function_at(program, source, value.lineno)
+    function = program.names.innermost_at(source, value.lineno)
     return function is not None and tensor_values(program).kind(value, function) is not Kind.NOTHING
 
 

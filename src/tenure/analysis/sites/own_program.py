@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from tenure.model.source import SourceFile
-from tenure.syntax.program.functions import Function
 from tenure.syntax.program.program import Program
 
 
@@ -18,13 +17,3 @@ def own_program(sources: Mapping[str, SourceFile]) -> Program:
 @lru_cache(maxsize=1)
 def _program(sources: tuple[SourceFile, ...]) -> Program:
     return Program(sources)
-
-
-def function_at(program: Program, source: SourceFile, line: int) -> Function | None:
-    """The innermost function of a file around a line, its top level included."""
-    around = [
-        each
-        for each in program.names.functions_in(source)
-        if getattr(each.node, "lineno", 0) <= line <= (getattr(each.node, "end_lineno", None) or line)
-    ]
-    return max(around, key=lambda each: getattr(each.node, "lineno", 0), default=None)

@@ -51,6 +51,15 @@ class Names:
         """Those of one file."""
         return self._by_source.get(source.path, ())
 
+    def innermost_at(self, source: SourceFile, line: int) -> Function | None:
+        """The innermost function of a file around a line, its top included; None for a file that is not known."""
+        around = [
+            each
+            for each in self.functions_in(source)
+            if getattr(each.node, "lineno", 0) <= line <= (getattr(each.node, "end_lineno", None) or line)
+        ]
+        return max(around, key=lambda each: getattr(each.node, "lineno", 0), default=None)
+
     def around(self, function: Function) -> Function | None:
         """The function that another is defined in; None for one of a file's top or of a class there."""
         outer = function.qualname.rpartition(".<locals>.")[0]

@@ -1,4 +1,4 @@
-"""Whether a program ever asks its objects for a field, as far as the text of its files tells."""
+"""Whether a program ever asks its objects for a field, and where, as far as the text of its files tells."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from tenure.syntax.text.scopes import definitions, parse
 _ALL_AT_ONCE = ("asdict", "astuple", "vars(", "fields(", "__dict__", "__getattr", "getattr(", "attrgetter", "pickle")
 """With these an object's fields are read without their names; `getattr` by a name that is made up."""
 
+_OF_ITS_SHAPE = frozenset({"shape", "dtype", "device", "ndim", "size", "dim", "numel", "element_size", "is_cuda"})
+
 
 @lru_cache(maxsize=4096)
 def may_read_field(source: SourceFile, name: str, *, made_by: frozenset[str] = frozenset()) -> bool:
@@ -23,6 +25,24 @@ def may_read_field(source: SourceFile, name: str, *, made_by: frozenset[str] = f
 
     What `__init__` of the classes `made_by` reads of its own object it reads while that is made, and never again.
     """
+    if _may_read_without_name(source, name):
+        return True
+    while_made = {node for each in made_by for node in _read_while_made(source, each)}
+    return any(each not in while_made for each in _loads(source, name))
+
+
+@lru_cache(maxsize=1024)
+def lines_that_read(source: SourceFile, name: str) -> tuple[int, ...] | None:
+    """Lines of the file on which some `x.name` is asked for more than its shape, type or length; None where it may be
+    read on others, too."""
+    if _may_read_without_name(source, name):
+        return None
+    loads = _loads(source, name)
+    measured = {id(node) for node in _measured(source)} if loads else set()
+    return tuple(sorted({each.lineno for each in loads if id(each) not in measured}))
+
+
+def _may_read_without_name(source: SourceFile, name: str) -> bool:
     if any(mentions(source, word) for word in _ALL_AT_ONCE):
         return True
     if not mentions(source, name):
@@ -31,13 +51,21 @@ def may_read_field(source: SourceFile, name: str, *, made_by: frozenset[str] = f
         parse(source)
     except SourceError:
         return True
-    while_made = {node for each in made_by for node in _read_while_made(source, each)}
-    loads = any(
-        each.attr == name and isinstance(each.ctx, ast.Load) and each not in while_made
-        for each in nodes_of(source, ast.Attribute)
-    )
-    texts = any(each.value == name for each in nodes_of(source, ast.Constant))
-    return loads or texts or any(nodes_of(source, ast.MatchClass))
+    return any(each.value == name for each in nodes_of(source, ast.Constant)) or any(nodes_of(source, ast.MatchClass))
+
+
+def _loads(source: SourceFile, name: str) -> list[ast.Attribute]:
+    if not mentions(source, name):
+        return []
+    return [each for each in nodes_of(source, ast.Attribute) if each.attr == name and isinstance(each.ctx, ast.Load)]
+
+
+def _measured(source: SourceFile) -> Iterator[ast.expr]:
+    """What is asked for its shape, type or length alone."""
+    yield from (each.value for each in nodes_of(source, ast.Attribute) if each.attr in _OF_ITS_SHAPE)
+    for call in nodes_of(source, ast.Call):
+        if isinstance(call.func, ast.Name) and call.func.id == "len":
+            yield from call.args
 
 
 def _read_while_made(source: SourceFile, class_name: str) -> frozenset[ast.Attribute]:

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pytest
+
+from tenure.model.source import SourceFile
+from tenure.syntax.program.program import Program
+from tenure.syntax.program.still_to_run import Running, StillToRun
+
+TRAIN = """from torch.utils.data import Dataset
+
+class Clips(Dataset):
+    def __init__(self, waves):
+        self.waves = waves
+
+    def tokenize(self, codec):
+        self.codes = codec(self.waves)
+
+    @property
+    def seconds(self):
+        return len(self.waves)
+
+    def __getitem__(self, at):
+        return self.codes[at]
+
+def update(model, codes):
+    model(codes).backward()  # update
+
+def report(clips):
+    print(clips.seconds)
+
+def main():
+    clips = Clips(synth())
+    clips.tokenize(Codec())
+    for codes in clips:
+        update(Model(), codes)  # loop
+    report(clips)
+
+if __name__ == "__main__":
+    main()  # top
+"""
+
+
+def at(text: str, *marks: str) -> list[Running]:
+    source = SourceFile("train.py", text)
+    lines = text.splitlines()
+    return [Running(source, next(n for n, line in enumerate(lines, 1) if line.endswith(f"# {mark}"))) for mark in marks]
+
+
+def may_run(text: str, *marks: str, others: tuple[SourceFile, ...] = ()) -> set[str]:
+    """The functions and methods that may run from their first line on."""
+    running = at(text, *marks)
+    program = Program([running[0].source, *others])
+    still = StillToRun(program, running)
+    return {each.qualname for each in program.functions[1:] if still.may_run(each, getattr(each.node, "lineno", 0))} - {
+        "<module>"
+    }
+
+
+def test_what_ran_before_the_loop_runs_no_more_and_what_the_rest_names_may() -> None:
+    assert may_run(TRAIN, "update", "loop", "top") == {"Clips.__getitem__", "Clips.seconds", "report", "update"}
+
+
+def test_callers_that_no_census_saw_go_on_after_their_call() -> None:
+    assert may_run(TRAIN, "update") == may_run(TRAIN, "update", "loop", "top")
+
+
+def test_a_function_that_runs_may_run_on_from_its_line_alone() -> None:
+    running = at(TRAIN, "update", "loop", "top")
+    program = Program([running[0].source])
+    (main,) = program.names.functions_named["main"]
+    still = StillToRun(program, running)
+    first = main.node.lineno
+
+    assert [still.may_run(main, first + line) for line in range(1, 6)] == [False, False, True, True, True]
+
+
+def test_a_call_that_is_named_in_a_later_turn_of_the_loop_may_run_again() -> None:
+    again = TRAIN.replace(
+        "        update(Model(), codes)  # loop", "        update(Model(), codes)  # loop\n        main()"
+    )
+
+    assert {"main", "Clips.tokenize", "Clips.__init__"} <= may_run(again, "update", "loop", "top")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("clips.tokenize(Codec())", "clips.on_start(clips.tokenize)"),
+        ("clips.tokenize(Codec())", "later(lambda: clips.tokenize(Codec()))"),
+        ("clips.tokenize(Codec())", "getattr(clips, 'tokenize')(Codec())"),
+        ("    def tokenize", "    @hook.register\n    def tokenize"),
+        ("Dataset):", "LightningDataModule):"),
+        ("    report(clips)", "    clips.tokenize(Codec())"),
+        ("def report(clips):", "def report(clips):\n    clips.tokenize(Codec())"),
+        ("        return self.codes[at]", "        return self.codes[at] if self.codes else self.tokenize(None)"),
+    ],
+    ids=[
+        "handed on", "in a lambda", "by a text", "registered", "of a base that may call it", "named after the loop",
+        "named by what is", "named by what Python calls",
+    ],
+)  # fmt: skip
+def test_whoever_may_have_a_function_may_call_it(old: str, new: str) -> None:
+    assert "Clips.tokenize" in may_run(TRAIN.replace(old, new), "update", "loop", "top")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("clips.tokenize(Codec())", "tokenize = clips.tokenize(Codec())\n    print(tokenize)"),
+        ("    def tokenize", "    @torch.no_grad()\n    def tokenize"),
+        ("def report(clips):", "def report(clips: Clips) -> Clips:"),
+    ],
+    ids=["a variable of its name", "under a decorator that only calls it", "in annotations"],
+)
+def test_what_only_looks_like_it_does_not(old: str, new: str) -> None:
+    assert {"Clips.tokenize", "Clips.__init__"}.isdisjoint(may_run(TRAIN.replace(old, new), "update", "loop", "top"))
+
+
+def test_objects_made_by_a_class_named_later_run_what_makes_them_those_above_and_below_included() -> None:
+    below = TRAIN.replace("def update", "class Long(Clips):\n    pass\n\ndef update")
+
+    assert "Clips.__init__" not in may_run(below, "update", "loop", "top")
+    assert "Clips.__init__" in may_run(below.replace("    report(clips)", "    Long(clips)"), "update", "loop", "top")
+    assert "Clips.__init__" in may_run(below.replace("    report(clips)", "    type(clips)()"), "update", "loop", "top")
+
+
+def test_a_file_that_may_yet_be_imported_runs_from_its_top() -> None:
+    late = SourceFile("late.py", "from train import report\n\ndef begin():\n    pass\n\nbegin()\n")
+    asked = TRAIN.replace("    report(clips)", "    import late")
+
+    assert "begin" in may_run(asked, "update", "loop", "top", others=(late,))
+    assert "begin" not in may_run(TRAIN, "update", "loop", "top", others=(late,))
