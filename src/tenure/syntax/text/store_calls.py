@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tenure.syntax.text.expressions import namespace_of, split_receiver, text_of
+from tenure.syntax.text.expressions import called_name, namespace_of, split_receiver, text_of
 from tenure.syntax.text.scopes import dotted
 
 GROWING_METHODS = frozenset(
@@ -119,7 +119,8 @@ def _hook(node: ast.Call, receiver: str, method: str, *, last: bool = False) -> 
     arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
     if arguments:
         kept = arguments[-1] if last else arguments[0]
-        name = "<lambda>" if isinstance(kept, ast.Lambda) else split_receiver(kept)[1]
+        called = kept.args[0] if isinstance(kept, ast.Call) and called_name(kept) == "partial" and kept.args else kept
+        name = "<lambda>" if isinstance(called, ast.Lambda) else split_receiver(called)[1]
         yield Store("hook", name, receiver, kept, method)
 
 
