@@ -61,7 +61,10 @@ M = "<module>"
         ("m.zero_()", []),
         ("a.register_thing(v)", [(1, M, "grow", "a", "v", False)]),
         ("a.register_forward_hook(h)", [(1, M, "hook", "a.h", "h", False)]),
-        ("a.register_hook(partial(o.h, k=1))", [(1, M, "hook", "a.h", "partial(o.h, k=1)", False), (1, M, "partial", "h", "partial(o.h, k=1)", False)]),
+        (
+            "a.register_hook(partial(h, k=1))",
+            [(1, M, "hook", "a.h", "partial(h, k=1)", False), (1, M, "partial", "h", "partial(h, k=1)", False)],
+        ),
         ("a.saved_tensors_hooks(p, u)", [(1, M, "hook", "a.u", "u", False)]),
         ("saved_tensors_hooks(p, u)", [(1, M, "hook", "u", "u", False)]),
         ("register_module_forward_hook(h)", [(1, M, "hook", "h", "h", False)]),
