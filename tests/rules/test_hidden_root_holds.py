@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from suspects import ON_CTX, SPECIMENS, hop, suspect
-from tenure.model.suspect import Hop, Suspect
+from tenure.model.suspect import LITTLE_OF_ALL, Hop, Suspect
 from tenure.rules.hidden_root_holds import check_suspect
 
 
@@ -17,6 +17,15 @@ def test_a_hook_of_the_interpreter_is_a_root_that_no_variable_shows(root: str) -
 
     assert found is not None
     assert found.message == f"The {root} holds `history[*]`: 1.00 MiB per step."
+
+
+def test_what_is_little_of_all_is_a_hint() -> None:
+    collected = replace(SPECIMENS["TN202"], path_text=("`sys.excepthook`", *SPECIMENS["TN202"].path_text[1:]))
+    little = replace(collected, facts=collected.facts | {LITTLE_OF_ALL: True})
+
+    found = [check_suspect(each) for each in (collected, little)]
+
+    assert [each.confidence for each in found if each is not None] == ["certain", "possible"]
 
 
 @pytest.mark.parametrize("root", ["`logging.root`", "`sys.last_exc`", "global `excepthook` in train (train.py)"])

@@ -4,7 +4,7 @@ function of the program's that stands in a library's module."""
 from tenure.model.finding import Finding
 from tenure.model.recording import AUTOCAST_CACHE
 from tenure.model.rule import Rule
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import LITTLE_OF_ALL, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth
 from tenure.rules.path_questions import CALLBACKS, FUNCTIONS_IN, hidden_root, replaced_function
@@ -40,6 +40,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"The {root} {_says_what_it_holds(suspect, root)}: {what}.",
         remedies=(_PUT_BACK if replaced_function(suspect) else _LET_GO,),
+        at_most="possible" if LITTLE_OF_ALL in suspect.facts else "certain",
     )
 
 

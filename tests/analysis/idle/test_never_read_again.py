@@ -78,6 +78,16 @@ def test_what_somebody_else_holds_too_would_not_be_freed(other: str) -> None:
     assert found(RAW, other) == []
 
 
+@pytest.mark.parametrize(
+    ("method", "told"), [("__del__", []), ("close", [(["raw"], 4 * MIB)]), ("__exit__", [(["raw"], 4 * MIB)])]
+)
+def test_an_object_that_does_something_as_it_goes_is_read_then(method: str, told: list[object]) -> None:
+    """As a sheet that compares a scan with what was learnt of it, once the function has ended."""
+    sheet = f"class Sheet:\n    def {method}(self, *args):\n        print(self.scan.mean())\n"
+
+    assert found("main(train.py:7).raw -> train.Sheet -> .scan tensor 4MiB", source=SOURCE + sheet) == told
+
+
 def test_what_is_read_behind_the_loop_waits_for_that() -> None:
     assert found("main(train.py:7).extra -> tensor#extra 4MiB") == []
 

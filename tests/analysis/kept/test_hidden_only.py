@@ -4,7 +4,7 @@ import pytest
 
 from heaps import census
 from tenure.analysis.suspects import find_suspects
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import LITTLE_OF_ALL, Suspect
 
 MODEL = "train(t.py:9).model -> __main__.Net#net called -> ._parameters dict -> ['w'] parameter#w 1MiB"
 FRAME = "traceback#b -> .tb_frame frame#f file=t.py:3 name=fit"
@@ -55,6 +55,17 @@ def test_what_the_hook_for_uncaught_errors_closes_over() -> None:
 )
 def test_what_is_used_or_little_is_none(drawn: list[str]) -> None:
     assert survivors(*drawn) == []
+
+
+@pytest.mark.parametrize(("size", "little"), [("420KiB", True), ("440KiB", False)])
+def test_less_than_a_twentieth_of_all_is_marked_as_little(size: str, little: bool) -> None:
+    """As the motifs of a gallery whose exit handler draws them."""
+    weights = "train(t.py:9).model -> __main__.Net#net -> ._parameters dict -> ['v'] parameter 7MiB"
+    (found,) = survivors(
+        f"hidden atexit handler Gallery.hang.hang -> __main__.Gallery -> .motifs tensor {size}", weights
+    )
+
+    assert (LITTLE_OF_ALL in found.facts) is little
 
 
 def test_an_exception_that_gives_way_to_the_next_keeps_nothing_for_long() -> None:

@@ -10,10 +10,11 @@ import numpy as np
 
 from tenure.analysis.heap.graph import Bools
 from tenure.analysis.heap.groups import View
+from tenure.analysis.sites.class_search import class_family
 from tenure.model.heap import NodeKind, ReferenceKind
 from tenure.model.source import SourceFile
 from tenure.syntax.text.later_reads import is_read_later, runs_in_loop
-from tenure.syntax.text.scopes import MODULE
+from tenure.syntax.text.scopes import MODULE, definitions
 
 _GENERATORS = ("generator", "async_generator")
 
@@ -24,6 +25,7 @@ class Program:
     def __init__(self, sources: Mapping[str, SourceFile]) -> None:
         self.sources = sources
         self._known: dict[tuple[str, str], bool] = {}
+        self._deleting: dict[str, bool] = {}
 
     def is_known_elsewhere(self, home: SourceFile, name: str) -> bool:
         """Whether another file of the program may ask the module for the name."""
@@ -37,6 +39,19 @@ class Program:
         source = self.sources.get(census.text(int(nodes.file[owner])))
         name = MODULE if nodes.kind[owner] == NodeKind.NAMESPACE else census.text(int(nodes.name[owner]))
         return source is not None and runs_in_loop(source, name, int(nodes.line[owner]))
+
+    def runs_as_it_goes(self, type_name: str) -> bool:
+        """Whether a class of the program has a `__del__`: it reads its object when nobody else does any more."""
+        if type_name not in self._deleting:
+            family = class_family(type_name, self.sources) if "." in type_name else ()
+            own = ((self.sources[path], name) for path, name in family)
+            self._deleting[type_name] = any(
+                scope.qualname == f"{name}.__del__"
+                for source, name in own
+                if source.origin == "yours" and "__del__" in source.text
+                for scope in definitions(source)
+            )
+        return self._deleting[type_name]
 
     def _search(self, home: SourceFile, name: str) -> bool:
         others = (source.text for source in self.sources.values() if source is not home and name in source.text)
@@ -55,7 +70,8 @@ def _asks_for(text: str, module: str, name: str) -> bool:
 
 def unread_variables(view: View, program: Program, *, called: bool = False) -> list[int]:
     """References by variables of the user's running functions, waiting generators and modules that no statement reads
-    any more, as far as these are inside the calls that they execute now; of generators until they bind them anew.
+    any more, as far as these are inside the calls that they execute now; of generators until they bind them anew. An
+    object of the program's that does something as it goes is read then.
 
     Where these calls have `called` for the census, what their statements read is read already. Costs a look at each
     variable's source.
@@ -74,7 +90,9 @@ def unread_variables(view: View, program: Program, *, called: bool = False) -> l
         function = MODULE if is_module else census.text(int(nodes.name[owner]))
         known_elsewhere = is_module and program.is_known_elsewhere(source, name)
         waits = nodes.kind[owner] == NodeKind.OBJECT
-        if not known_elsewhere and not is_read_later(source, function, name, line, waits=waits, called=called):
+        if known_elsewhere or is_read_later(source, function, name, line, waits=waits, called=called):
+            continue
+        if not program.runs_as_it_goes(view.graph.type_names[references.target[reference]]):
             found.append(reference)
     return found
 

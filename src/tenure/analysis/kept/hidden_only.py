@@ -14,12 +14,14 @@ from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, 
 from tenure.analysis.heap.held_group import Group, cut_of
 from tenure.analysis.heap.wording import finished_frames
 from tenure.model.heap import Ints, NodeKind, ReferenceKind, Role
-from tenure.model.suspect import Suspect
+from tenure.model.suspect import LITTLE_OF_ALL, Suspect
 
 FEWEST_CENSUSES = 3
 """In so many censuses, and at least in two steps, the same memory must hang on the same root alone."""
 LEAST_BYTES = 256 << 10
 LEAST_SHARE = 0.01
+NOTABLE_SHARE = 0.05
+"""Of all that is alive: an exit handler's object may be there for its handler, and so little is no news."""
 _WITH_HOOKS = ("sys", "threading")
 _IN_USE = ("autocast weight cache",)
 """Torch's own caches under a hidden root: used by the next forward, and known to nobody else."""
@@ -109,10 +111,11 @@ def _suspect(views: Sequence[View], last: View, key: str, nodes: Ints) -> Suspec
     addresses = _addresses(last, nodes)
     rows = [_weight(view, addresses) for view in views]
     series = series_of_rows(last.census.moment, views, rows)
+    little = int(last.graph.bytes_of_node[nodes].sum()) < NOTABLE_SHARE * int(last.census.storages.bytes.sum())
     return assemble_suspect(
         Group(last, nodes, nodes, cut=drop_the_carrier(last, cut_of(Group(last, nodes, nodes)), nodes)),
         symptom="survivor",
-        measured=Measured(series=series, facts={"only_root": key}),
+        measured=Measured(series=series, facts={"only_root": key} | ({LITTLE_OF_ALL: True} if little else {})),
         fingerprint=fingerprint_of(f"hidden only {key}"),
     )
 
