@@ -7,6 +7,7 @@ from tenure.model.finding import CutReference, evidence_of
 from tenure.model.source import SourceLocation
 from tenure.model.suspect import CUT_IN_LIBRARY, EVALUATED_WITH_GRAPH
 from tenure.rules.graph_held_over_forward import check_suspect
+from tenure.rules.loss_kept_with_graph import check_suspect as loss_kept_with_graph
 from tenure.rules.outputs_kept_with_graph import check_suspect as outputs_kept_with_graph
 
 KEEP_SCALARS = "; keep only detached scalars (`.item()`, `.detach()`) for later"
@@ -70,6 +71,21 @@ def test_the_best_output_so_far_is_kept_with_its_graph_and_that_of_the_last_step
             "`plateau.best.forecast` keeps tensors of shape [48, 7] together with the graph that made each: 3.00 MiB, "
             "carried from forward to forward."
         )
+
+
+@pytest.mark.parametrize(("shape", "rule"), [("[]", "TN101"), ("[1]", "TN101"), ("[3]", "TN107")])
+def test_losses_whose_graphs_no_backward_freed_are_losses_kept_with_their_graph(shape: str, rule: str) -> None:
+    """As a step's losses by task, kept for the rates at which the next ones fall."""
+    loss = hop("ITEM", "'depth'", "dict", "torch.Tensor", target_kind="TENSOR")
+    holder = replace(HISTORY, kind="attribute", name="previous", expression="self.previous", element=False)
+    facts: dict[str, object] = {"kept_shape": shape, "outlasts_a_step": True}
+    previous = carried(path=(HOP, loss), holder=holder, through_graph=True, facts=facts)
+
+    checks = (check_suspect, outputs_kept_with_graph, loss_kept_with_graph)
+    (told,) = [told for check in checks if (told := check(previous))]
+
+    assert told.rule == rule
+    assert told.message.endswith(": 3.00 MiB, carried from forward to forward.")
 
 
 def test_what_a_hook_leaves_on_a_layer_is_a_hint_and_on_another_object_left_to_others() -> None:

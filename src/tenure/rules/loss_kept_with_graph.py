@@ -6,7 +6,9 @@ from tenure.model.finding import Finding
 from tenure.model.rule import Rule
 from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import Suspect
+from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, plural, subject
+from tenure.rules.path_questions import keeps_losses_carried
 from tenure.rules.source_claim import claim_source
 from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
@@ -16,9 +18,17 @@ from tenure.syntax.kept.kept_graphs import find_kept_graphs
 from tenure.syntax.kept.logged_by_criteria import find_logged
 from tenure.syntax.program.program import Program
 
+_KEEP_THE_VALUE = (
+    "keep the value, not the graph: `x.detach()` stays on the device without a synchronisation, `x.item()` is one "
+    "number; run what is never trained on under `torch.no_grad()`"
+)
+
 
 def check_suspect(suspect: Suspect) -> Finding | None:
-    """Growth whose path enters an autograd graph; also where backward freed the buffers and only nodes pile up."""
+    """Growth whose path enters an autograd graph; also where backward freed the buffers and only nodes pile up, and
+    losses that are carried into the next forward with graphs that no backward has gone through."""
+    if keeps_losses_carried(suspect):
+        return _carried(suspect)
     if not suspect.grows or not suspect.through_graph:
         return None
     only_nodes = " (backward freed its buffers: nodes remain)" if suspect.graph_freed else ""
@@ -28,10 +38,18 @@ def check_suspect(suspect: Suspect) -> Finding | None:
         name=RULE.name,
         message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} the autograd graph of every step"
         f"{only_nodes}: {growth(suspect)}.",
-        remedies=(
-            "keep the value, not the graph: `x.detach()` stays on the device without a synchronisation, `x.item()` is "
-            "one number; run what is never trained on under `torch.no_grad()`",
-        ),
+        remedies=(_KEEP_THE_VALUE,),
+    )
+
+
+def _carried(suspect: Suspect) -> Finding:
+    return claim(
+        suspect,
+        rule=RULE.code,
+        name=RULE.name,
+        message=f"{subject(suspect)} {plural(suspect, 'keeps', 'keep')} losses together with the graph that made each: "
+        f"{format_bytes(suspect.retained_bytes)}, carried from forward to forward.",
+        remedies=(_KEEP_THE_VALUE,),
     )
 
 

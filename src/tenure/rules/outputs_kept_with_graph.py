@@ -8,7 +8,7 @@ from tenure.model.source_finding import SourceFinding
 from tenure.model.suspect import OF_LOSSES, Suspect
 from tenure.model.units import format_bytes
 from tenure.rules.claim import claim, growth, nodes_per_step, outweighs_tensors, plural, subject, within_evaluation
-from tenure.rules.path_questions import collects_unused_graphs, keeps_scalar
+from tenure.rules.path_questions import collects_unused_graphs, keeps_losses_carried, keeps_scalar
 from tenure.rules.source_gathered import claim_gathered_graph, gathered_as
 from tenure.rules.source_graphs import claim_kept, text_of_value
 from tenure.syntax.kept.carried_state import find_carried
@@ -21,7 +21,7 @@ def check_suspect(suspect: Suspect) -> Finding | None:
     gone through while the next forward runs."""
     collects = suspect.grows and suspect.holder.element
     keeps = collects and (_keeps_graphs_of_tensors(suspect) or _keeps_graphs_of_an_evaluation(suspect))
-    if not keeps and not collects_unused_graphs(suspect):
+    if not keeps and (not collects_unused_graphs(suspect) or keeps_losses_carried(suspect)):
         return None
     shape = suspect.facts.get("kept_shape")
     what = f"tensors of shape {shape}" if shape else "tensors"

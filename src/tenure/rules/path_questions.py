@@ -80,6 +80,11 @@ def collects_unused_graphs(suspect: Suspect) -> bool:
     return unused and (container in _DEQUES or (outlasts and (container == "list" or _keeps_by_attribute(suspect))))
 
 
+def keeps_losses_carried(suspect: Suspect) -> bool:
+    """Whether what is carried so is known to have one element each: losses, and no outputs."""
+    return collects_unused_graphs(suspect) and "kept_shape" in suspect.facts and keeps_scalar(suspect)
+
+
 def _keeps_by_attribute(suspect: Suspect) -> bool:
     return suspect.holder.kind == "attribute" and not suspect.holder.element and not is_left_on_a_layer(suspect)
 
