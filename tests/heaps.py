@@ -14,7 +14,7 @@ A node is `[label] type[#name] [size] [words...]`. Labels: `[0]`, `['key']`, `.n
 (directly, as the interpreter keeps attributes until somebody asks for the `__dict__`),
 `.grad_fn`, `.next`, `.saved`, `.grad`, `._base`, `<cell x>`, `<default x>`, `<self>`, `<member>`, `<cached>`,
 `<hook>`. `[*9]` repeats the line for 0..8; `*` in names becomes the number. Sizes make a tensor's storage;
-words: parameter buffer gradient state input activation (roles), freed continues called inside unknown, unseen=1,
+words: parameter buffer gradient state input activation (roles), freed frozen continues called inside unknown, unseen=1,
 native=1, bound=9, length=9, view=8, storage=name (shared), pointer=4096, serial=3, version=2, at=addr, file=f.py:3,
 cuda.
 """
@@ -30,6 +30,7 @@ from tenure.model.heap import (
     BUFFERS_FREED,
     CALLED,
     CALLED_BY_ANY,
+    FROZEN,
     GRAPH_CONTINUES,
     ITERATOR,
     NAMED_BY_LIBRARY,
@@ -59,6 +60,7 @@ _FLAGS = {
     "continues": GRAPH_CONTINUES,
     "unknown": OWNER_UNKNOWN,
     "iterator": ITERATOR,
+    "frozen": FROZEN,
 }
 _GRAPH = {
     ".grad_fn": ReferenceKind.GRAD_FN,

@@ -117,6 +117,8 @@ CALLED_BY_ANY = 32
 were not watched: the recording is an older one, or its program compiles."""
 ITERATOR = 64
 """Flag of an object: its type has `__next__`, so that a running `for` loop may keep it where no walk comes."""
+FROZEN = 128
+"""Flag of a parameter: it asks for no gradient (`requires_grad` is False)."""
 
 
 @dataclass(frozen=True)

@@ -102,3 +102,38 @@ def test_what_was_passed_by_before_and_changed_again_is_told_with_doubt() -> Non
         8,
         "steps passed it by before, and came back to it",
     )
+
+
+def of_a_fused_optimizer(*frozen: tuple[int, ...]) -> list[Census]:
+    """No version is counted; the encoder is frozen at the steps named first, the head at those named next."""
+    drawn = []
+    for step in STEPS:
+        text = MODEL + GROUPS + state("e", "4MiB", serial=1, version=0) + state("h", "1MiB", serial=2, version=0)
+        for name, steps in zip("eh", frozen, strict=False):
+            text = text.replace(f"parameter#{name} ", f"parameter#{name} frozen ") if step in steps else text
+        drawn.append(census(text, step=step))
+    return drawn
+
+
+@pytest.mark.parametrize(
+    ("frozen", "since"),
+    [
+        ([(8, 12, 16, 24)], 8),
+        ([(2, 4, 8, 12, 16, 24)], 2),
+        ([(8, 12, 24)], None),
+        ([(12, 16)], None),
+        ([()], None),
+        ([(8, 12, 16, 24), (8, 12, 16, 24)], None),
+    ],
+    ids=["since", "from early on", "trained in between", "trained again", "never", "all of them"],
+)
+def test_where_nothing_counts_what_is_written_the_state_of_frozen_parameters_is_told_with_doubt(
+    frozen: list[tuple[int, ...]], since: int | None
+) -> None:
+    """As of a fused optimizer, whose kernel raises no version."""
+    suspects = found(of_a_fused_optimizer(*frozen))
+
+    assert [(each.facts[UNCHANGED_SINCE], each.retained_bytes) for each in suspects] == (
+        [] if since is None else [(since, 4 * 1024**2)]
+    )
+    assert all(each.facts["doubt"] for each in suspects)

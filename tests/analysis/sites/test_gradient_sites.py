@@ -9,7 +9,7 @@ from suspects import SPECIMENS
 from tenure.analysis.sites.binding_sites import resolve_sites
 from tenure.analysis.sites.gradient_sites import name_of_gradients, told_by_freezing, told_by_other_backward
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import PARTS_WITH_GRADIENTS, TRAINED_BEFORE, HoldingReference
+from tenure.model.suspect import PARTS_WITH_GRADIENTS, TRAINED_BEFORE, UNCHANGED_SINCE, HoldingReference
 
 PENALTY = """\
 def penalty(scores):
@@ -167,4 +167,23 @@ def test_layers_of_a_library_that_a_phase_trained_are_told_where_the_program_fre
     else:
         assert (found.holder.name, found.holder.expression) == (place[0], LEFT.holder.expression)
         assert [(each.file, each.line) for each in found.holder.sites] == [("/me/0.py", place[1])]
+        assert found.cut == (found.holder,)
+
+
+@pytest.mark.parametrize(
+    ("texts", "yours", "line"), [([SELECT], False, 3), ([SELECT], True, None), ([SELECT, SELECT], False, None)]
+)
+def test_state_of_frozen_layers_in_a_librarys_optimizer_is_told_where_the_program_freezes_them(
+    texts: list[str], yours: bool, line: int | None
+) -> None:
+    sources = {f"/me/{at}.py": SourceFile(f"/me/{at}.py", text) for at, text in enumerate(texts)}
+    left = dataclasses.replace(LEFT, facts={UNCHANGED_SINCE: 8}, holder_is_yours=yours)
+
+    found = told_by_freezing(left, sources)
+
+    if line is None:
+        assert found == left
+    else:
+        assert (found.holder.name, found.holder.expression, found.holder_is_yours) == ("optimizer", "optimizer", True)
+        assert [(each.file, each.line) for each in found.holder.sites] == [("/me/0.py", line)]
         assert found.cut == (found.holder,)

@@ -19,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 from capture.reading import Reading
 from tenure.capture.heap.autograd import identity_of, is_autograd_type
 from tenure.capture.heap.census import take_census
-from tenure.model.heap import BUFFERS_FREED, GRAPH_CONTINUES, ITERATOR, NodeKind, Role
+from tenure.model.heap import BUFFERS_FREED, FROZEN, GRAPH_CONTINUES, ITERATOR, NodeKind, Role
 from tenure.model.heap import ReferenceKind as Kind
 
 LISTS_ALL_OBJECTS = True
@@ -690,6 +690,19 @@ class Prefetcher:
 
     def __next__(self) -> torch.Tensor:
         return self.batch
+
+
+def test_plain_parameters_that_ask_for_no_gradient_are_marked() -> None:
+    class Quantised(torch.nn.Parameter):
+        pass
+
+    frozen, trained = torch.nn.Parameter(kib(4), requires_grad=False), torch.nn.Parameter(kib(5))
+    plain, own = kib(6), Quantised(kib(7), requires_grad=False)
+
+    census = read()
+
+    marked = [bool(census.census.nodes.flags[census.node_of(each)] & FROZEN) for each in (frozen, trained, plain, own)]
+    assert marked == [True, False, False, False]
 
 
 def test_what_a_loop_goes_through_is_known_by_its_type() -> None:

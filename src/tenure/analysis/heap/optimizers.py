@@ -67,10 +67,17 @@ class State:
 
 def states_of(graph: Graph, optimizer: int) -> Iterator[State]:
     """Of tensors that can be told from others and that were written to."""
+    for state in all_states_of(graph, optimizer):
+        if all(serial and version for serial, version in state.looks):
+            yield state
+
+
+def all_states_of(graph: Graph, optimizer: int) -> Iterator[State]:
+    """Also of tensors whose version counters say nothing, as after the steps of a fused optimizer."""
     for parameter, reference in state_entries(graph, optimizer):
         storages = _storages_in(graph, int(graph.census.references.target[reference]))
         looks = frozenset(_look(graph, storage) for storage in storages)
-        if looks and all(serial and version for serial, version in looks):
+        if looks:
             yield State(reference, parameter, int(graph.census.nodes.address[parameter]), storages, looks)
 
 

@@ -3,20 +3,21 @@ while it went on."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
+from tenure.analysis.heap.graph import Graph
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group
 from tenure.analysis.heap.holders import Droppable, find_droppable, innermost_droppable
 from tenure.analysis.heap.modules import modules_of_all
-from tenure.analysis.heap.optimizers import State, optimizer_nodes, states_of, with_gradient
+from tenure.analysis.heap.optimizers import State, all_states_of, optimizer_nodes, states_of, with_gradient
 from tenure.analysis.heap.paths import path_to
-from tenure.model.heap import Ints
+from tenure.model.heap import FROZEN, Ints
 from tenure.model.suspect import UNCHANGED_SINCE, Suspect
 
 LEAST_LATER = 2
@@ -37,15 +38,45 @@ def find_passed_state(views: Sequence[View]) -> tuple[Suspect, ...]:
     census shows that the optimizer's steps changed others.
 
     Written is told by version counters (`torch.Tensor._version`), which operations in place raise and kernels that
-    torch does not dispatch do not: where none of an optimizer's state shows a change nothing is said of it. What still
-    has a gradient is none.
+    torch does not dispatch do not, as those of fused optimizers: where none of an optimizer's state shows a change it
+    is told of parameters that asked for no gradient in every census since, with doubt. What still has a gradient is
+    none.
     """
     ordered = [view for view in in_program_order(views) if view.census.moment == "step-end"]
     early = _latest_start(ordered)
     if early < 0:
         return ()
-    suspects = (_of_optimizer(ordered, early, optimizer) for optimizer in optimizer_nodes(ordered[-1].graph))
+    later = [view for view in views if view.census.step >= ordered[early].census.step]
+    suspects = (
+        _of_frozen(ordered, early, optimizer, later)
+        if _shows_no_change(ordered, optimizer)
+        else _of_optimizer(ordered, early, optimizer)
+        for optimizer in optimizer_nodes(ordered[-1].graph)
+    )
     return tuple(suspect for suspect in suspects if suspect is not None)
+
+
+def _shows_no_change(ordered: Sequence[View], optimizer: int) -> bool:
+    return not _states_at(ordered[-1], int(ordered[-1].census.nodes.address[optimizer]))
+
+
+def _of_frozen(ordered: Sequence[View], early: int, optimizer: int, later: Sequence[View]) -> Suspect | None:
+    """State of parameters that were frozen in each of the `later` censuses, and had no gradient, beside others that
+    are trained."""
+    address = int(ordered[-1].census.nodes.address[optimizer])
+    states = [_states_at(view, address, of=all_states_of) for view in ordered]
+    resting = frozenset.intersection(*(_frozen(view) - with_gradient(view) for view in later))
+    rested = resting.intersection(states[early], states[-1])
+    if not rested or rested == states[-1].keys():
+        return None
+    frozen = [rested <= _frozen(view) for view in ordered]
+    start = max((at for at, each in enumerate(frozen) if not each), default=-1) + 1
+    return _suspect(ordered, optimizer, states, rested, start, doubt=_FROZEN_NOW)
+
+
+def _frozen(view: View) -> frozenset[int]:
+    nodes = view.census.nodes
+    return frozenset(nodes.address[(nodes.flags & FROZEN) != 0].tolist())
 
 
 def _of_optimizer(ordered: Sequence[View], early: int, optimizer: int) -> Suspect | None:
@@ -72,10 +103,10 @@ def _latest_start(ordered: Sequence[View]) -> int:
     return max(starts, default=-1)
 
 
-def _states_at(view: View, optimizer: int) -> _States:
+def _states_at(view: View, optimizer: int, *, of: Callable[[Graph, int], Iterator[State]] = states_of) -> _States:
     """State of the optimizer at an address, of tensors that can be told from others and that were written to."""
     nodes = np.flatnonzero(view.census.nodes.address == optimizer).tolist()
-    return {state.address: state for node in nodes for state in states_of(view.graph, node)}
+    return {state.address: state for node in nodes for state in of(view.graph, node)}
 
 
 def _unchanged(earlier: _States, later: _States) -> list[int]:
@@ -104,7 +135,13 @@ def _came_back(states: Sequence[_States], rested: Collection[int]) -> bool:
 
 
 def _suspect(
-    ordered: Sequence[View], optimizer: int, states: Sequence[_States], rested: Collection[int], start: int
+    ordered: Sequence[View],
+    optimizer: int,
+    states: Sequence[_States],
+    rested: Collection[int],
+    start: int,
+    *,
+    doubt: str = "",
 ) -> Suspect | None:
     last, path = ordered[-1], path_to(ordered[-1].graph, ordered[-1].paths, optimizer)
     memory = _memory(states[-1], rested)
@@ -116,7 +153,8 @@ def _suspect(
     module = last.graph.type_names[modules[0]] if modules else ""
     facts: dict[str, object] = {UNCHANGED_SINCE: ordered[start].census.step, "parameters": len(rested)}
     facts |= {"module": module} if module else {}
-    facts |= {"doubt": _CAME_BACK} if _came_back(states[: start + 1], rested) else {}
+    doubt = doubt or (_CAME_BACK if _came_back(states[: start + 1], rested) else "")
+    facts |= {"doubt": doubt} if doubt else {}
     suspect = assemble_suspect(
         Group(last, memory, memory, cut=(holder,), freed=memory),
         symptom="survivor",
@@ -130,6 +168,7 @@ def _suspect(
     return replace(suspect, drops=drops_of(last.graph, entries))
 
 
+_FROZEN_NOW = "they ask for no gradient; whether steps change them cannot be seen"
 _CAME_BACK = "steps passed it by before, and came back to it"
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from tenure.analysis.sites.site_search import LIKELY, SURE, UNLIKELY, RankedSite, Sought, is_yours, place_at
 from tenure.model.profile import Phase, StepProfile
 from tenure.model.source import SourceFile, SourceLocation
-from tenure.model.suspect import PARTS_WITH_GRADIENTS, TRAINED_BEFORE, Suspect
+from tenure.model.suspect import PARTS_WITH_GRADIENTS, TRAINED_BEFORE, UNCHANGED_SINCE, HoldingReference, Suspect
 from tenure.syntax.text.file_nodes import nodes_in
-from tenure.syntax.text.freezing import requires_grad_set_by
+from tenure.syntax.text.freezing import RequiresGrad, requires_grad_set_by
 from tenure.syntax.text.scopes import dotted, text_around
 
 _BACKWARD = ("backward", "manual_backward")
@@ -78,21 +78,42 @@ def told_by_other_backward(
 
 def told_by_freezing(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
     """The suspect; gradients of layers that were trained before, in many parts of a model, of a library's or of a table
-    of modules, with the one place where the program says which of them are trained from now on."""
+    of modules, with the one place where the program says which of them are trained from now on. So the state of such
+    layers in an optimizer that a library has."""
+    if UNCHANGED_SINCE in suspect.facts and not suspect.holder_is_yours:
+        return _state_told_by_freezing(suspect, sources)
     if TRAINED_BEFORE not in suspect.facts or "gradients_of" not in suspect.facts:
         return suspect
     by_name = PARTS_WITH_GRADIENTS not in suspect.facts and suspect.holder.kind != "item"
     if by_name and is_yours(suspect.holder.sites, sources):
         return suspect
+    place, site = _only_freezing(sources)
+    if place is None or site is None:
+        return suspect
+    name = dotted(place.of).rpartition(".")[2] or suspect.holder.name
+    holder = dataclasses.replace(suspect.holder, name=name, sites=(site,))
+    return dataclasses.replace(suspect, holder=holder, cut=(holder,), ambiguous=False)
+
+
+def _state_told_by_freezing(suspect: Suspect, sources: Mapping[str, SourceFile]) -> Suspect:
+    _, site = _only_freezing(sources)
+    if site is None:
+        return suspect
+    holder = HoldingReference(
+        "attribute", "optimizer", "optimizer", owner_type=suspect.holder.owner_type, sites=(site,)
+    )
+    return dataclasses.replace(suspect, holder=holder, cut=(holder,), ambiguous=False, holder_is_yours=True)
+
+
+def _only_freezing(sources: Mapping[str, SourceFile]) -> tuple[RequiresGrad | None, SourceLocation | None]:
+    """The one place where the program may say that parameters are not trained any more, and where it is."""
     yours = (source for source in sources.values() if source.origin == "yours" and "requires_grad" in source.text)
     freezing = [(source, each) for source in yours for node in nodes_in(source) for each in requires_grad_set_by(node)]
     freezing = [(source, each) for source, each in freezing if each.may_freeze]
     if len(freezing) != 1:
-        return suspect
+        return None, None
     source, place = freezing[0]
-    name = dotted(place.of).rpartition(".")[2] or suspect.holder.name
-    holder = dataclasses.replace(suspect.holder, name=name, sites=(place_at(source, place.node.lineno),))
-    return dataclasses.replace(suspect, holder=holder, cut=(holder,), ambiguous=False)
+    return place, place_at(source, place.node.lineno)
 
 
 def _backward_lines(profile: StepProfile) -> frozenset[tuple[str, int]]:

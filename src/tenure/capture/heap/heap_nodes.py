@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from types import CellType
 
+import torch
+
 from tenure.capture.guarding.classes import found_in, name_of
 from tenure.capture.heap import frames, heapwalk, labels
 from tenure.capture.heap.autograd import identity_of
@@ -30,7 +32,7 @@ from tenure.capture.heap.roots import (
 )
 from tenure.capture.heap.under_way import UnderWay
 from tenure.capture.tensors.use_counts import HAS_USE_COUNT, count_native
-from tenure.model.heap import ITERATOR, NAMED_BY_LIBRARY, OWNER_UNKNOWN, NodeKind, ReferenceKind
+from tenure.model.heap import FROZEN, ITERATOR, NAMED_BY_LIBRARY, OWNER_UNKNOWN, NodeKind, ReferenceKind
 
 _FROZEN_BY_PYTHON = 1_000 if sys.version_info[:2] == (3, 12) else 0
 """Python 3.12 freezes a few hundred objects of its own before the program starts (375 in 3.12.1)."""
@@ -108,7 +110,7 @@ class _HeapReader:
                 self.columns.add_node(
                     kind, type_name(type(item)) if is_tensor else name_of(type(item)),
                     address=id(item) if is_tensor else identity_of(item),
-                    unseen=unseen[position], native=native[position], flags=0 if HAS_USE_COUNT else OWNER_UNKNOWN,
+                    unseen=unseen[position], native=native[position], flags=_flags_of_tensor(item),
                 )  # fmt: skip
                 continue
             about = self._describe(item, kind)
@@ -268,6 +270,13 @@ class _HeapReader:
                 number = self.columns.add_node(NodeKind.HIDDEN, "", name=root.name)
                 for label, target in held:
                     self.columns.add_reference(number, target, ReferenceKind.OTHER, label)
+
+
+def _flags_of_tensor(item: object) -> int:
+    """Of plain parameters alone whether they are frozen: to ask one of another class may run the program's code."""
+    is_plain = type(item) is torch.nn.Parameter
+    frozen = FROZEN if is_plain and not item.requires_grad else 0  # type: ignore[attr-defined]
+    return frozen if HAS_USE_COUNT else frozen | OWNER_UNKNOWN
 
 
 def _counts(targets: array[int], length: int) -> list[int]:
