@@ -124,6 +124,14 @@ def test_objects_made_by_a_class_named_later_run_what_makes_them_those_above_and
     assert "Clips.__init__" in may_run(below.replace("    report(clips)", "    type(clips)()"), "update", "loop", "top")
 
 
+def test_a_function_that_goes_by_another_name_may_run_by_that() -> None:
+    tools = SourceFile("tools.py", "def tokens(clips):\n    return clips.waves\n")
+    by_its_own, by_another = (f"from tools import tokens{other}\n{TRAIN}" for other in ("", " as cut"))
+
+    assert "tokens" not in may_run(by_its_own, "update", "loop", "top", others=(tools,))
+    assert "tokens" in may_run(by_another, "update", "loop", "top", others=(tools,))
+
+
 def test_a_file_that_may_yet_be_imported_runs_from_its_top() -> None:
     late = SourceFile("late.py", "from train import report\n\ndef begin():\n    pass\n\nbegin()\n")
     asked = TRAIN.replace("    report(clips)", "    import late")

@@ -171,6 +171,8 @@ def _named_without_a_call(program: Program) -> Iterator[tuple[str, bool]]:
                 yield from ((name, False) for part in node.body for name in _named_in_class(part))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value, False
+            elif isinstance(node, ast.alias) and node.asname:
+                yield node.name, True
             elif id(node) not in plainly and isinstance(getattr(node, "ctx", None), ast.Load):
                 yield from (each for each in _named_by(node) if not _are_properties(program, each[0]))
 
