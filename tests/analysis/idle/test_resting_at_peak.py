@@ -293,6 +293,15 @@ def test_a_field_that_was_read_before_the_loop_alone_is_told_though_the_object_i
     assert len(loaded) == len(told)
 
 
+def test_the_next_cell_of_a_notebook_may_read_any_field() -> None:
+    updating = UPDATING.replace("__main__.py", "<cell 1>")
+    paths = tuple((f"{updating}.clips -> __main__.Clips#c -> {field}", address)
+                  for field, address in ((".old tensor 3MiB", KEPT), (".new tensor 1MiB", BATCH)))  # fmt: skip
+    sources = {name: SourceFile(name, TOKENS, origin="yours") for name in ("__main__.py", "<cell 1>")}
+
+    assert found(*paths, at_start=paths, sources=sources) == ()
+
+
 def test_what_has_a_role_hangs_in_a_graph_or_below_a_loader_or_on_a_variable_or_in_a_bound_is_left_out() -> None:
     own = f"{FRAME}.self -> __main__.Slot#s -> "
 

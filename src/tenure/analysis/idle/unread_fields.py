@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tenure.analysis.heap.cells import cell_kind
 from tenure.analysis.heap.graph import is_builtin_type, object_of
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.wording import attribute_name
@@ -101,9 +102,11 @@ class FieldReads:
 
     @cached_property
     def _still_to_run(self) -> StillToRun | None:
-        """None where it is not known what the program is at."""
+        """None where it is not known what the program is at, or a notebook's next cell may be anything."""
         running = list(self._running())
-        return StillToRun(own_program(self._sources), running) if running else None
+        if not running or any(cell_kind(each.source.path) for each in running):
+            return None
+        return StillToRun(own_program(self._sources), running)
 
     def _running(self) -> Iterator[Running]:
         """The lines that functions of the program execute, generators that wait included."""
