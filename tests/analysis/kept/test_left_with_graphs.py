@@ -7,7 +7,7 @@ import pytest
 from heaps import census
 from tenure.analysis.suspects import find_suspects
 from tenure.model.heap import Census
-from tenure.rules.outputs_kept_with_graph import check_suspect
+from tenure.rules.loss_kept_with_graph import check_suspect
 
 NET = "main.net -> __main__.Net -> ._parameters dict -> ['w'] parameter#w 4MiB\n"
 TRACKER = "main.tracker -> __main__.Tracker#tracker -> .value tensor#v{run} 4B"
@@ -35,7 +35,7 @@ def test_a_graph_that_two_steps_ends_found_is_carried_until_the_next_evaluation_
         True,
     )
     assert finding is not None
-    assert (finding.rule, finding.confidence, finding.retained_bytes) == ("TN107", "possible", (1 << 20) + 4)
+    assert (finding.rule, finding.confidence, finding.retained_bytes) == ("TN101", "possible", (1 << 20) + 4)
 
 
 @pytest.mark.parametrize(
