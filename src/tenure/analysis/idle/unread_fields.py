@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,6 +29,8 @@ _READ_NO_FIELDS = frozenset({"Dataset", "IterableDataset", "Generic", "Protocol"
 """Classes of libraries that ask nothing of the objects of those below them."""
 _RUNNING = (NodeKind.FRAME, NodeKind.NAMESPACE)
 _WAITING = ("generator", "async_generator", "coroutine")
+_Field: TypeAlias = tuple[str, str]
+"""Type of the object and name of the attribute: of ten thousand records alike it is asked once."""
 
 
 class FieldReads:
@@ -36,8 +39,9 @@ class FieldReads:
     def __init__(self, view: View, sources: Mapping[str, SourceFile]) -> None:
         self._view, self._sources = view, sources
         self._own = [source for source in sources.values() if source.origin == "yours"]
-        self._unread: dict[int, bool] = {}
-        self._readers: dict[int, tuple[str, ...] | None] = {}
+        self._unread: dict[_Field, bool] = {}
+        self._readers: dict[_Field, tuple[str, ...] | None] = {}
+        self._families: dict[str, Sequence[tuple[str, str]]] = {}
 
     def without_readers(
         self, resting: Iterable[int], path_to: Callable[[int], Sequence[int]]
@@ -56,28 +60,32 @@ class FieldReads:
     def is_unread(self, reference: int) -> bool:
         """Whether the class of a field's object and its bases are the program's and no file of the program reads a
         field of that name, but while the object is made."""
-        if reference not in self._unread:
-            self._unread[reference] = self._find_unread(reference)
-        return self._unread[reference]
+        field = self._field_of(reference)
+        if field not in self._unread:
+            self._unread[field] = self._find_unread(*field)
+        return self._unread[field]
 
     def read_before(self, reference: int) -> tuple[str, ...] | None:
         """The functions that read such a field for more than its shape, where none of them may run any more; None where
         one may, or that cannot be told."""
-        if reference not in self._readers:
-            self._readers[reference] = self._find_readers(reference)
-        return self._readers[reference]
+        field = self._field_of(reference)
+        if field not in self._readers:
+            self._readers[field] = self._find_readers(*field)
+        return self._readers[field]
 
-    def _find_unread(self, reference: int) -> bool:
-        family = self._family(reference)
+    def _field_of(self, reference: int) -> _Field:
+        owner = object_of(self._view.graph, int(self._view.census.references.source[reference]))
+        return self._view.graph.type_names[owner], attribute_name(self._view.graph, reference)
+
+    def _find_unread(self, owner_type: str, name: str) -> bool:
+        family = self._family(owner_type) if name else ()
         if not family:
             return False
-        name = attribute_name(self._view.graph, reference)
         made_by = {path: frozenset(name for there, name in family if there == path) for path, _ in family}
         return not any(may_read_field(each, name, made_by=made_by.get(each.path, frozenset())) for each in self._own)
 
-    def _find_readers(self, reference: int) -> tuple[str, ...] | None:
-        name = attribute_name(self._view.graph, reference)
-        if not name or not self._family(reference) or self._still_to_run is None:
+    def _find_readers(self, owner_type: str, name: str) -> tuple[str, ...] | None:
+        if not name or not self._family(owner_type) or self._still_to_run is None:
             return None
         readers: set[Function] = set()
         for source in self._own:
@@ -91,14 +99,15 @@ class FieldReads:
                 readers.add(function)
         return tuple(sorted({each.qualname for each in readers}))
 
-    def _family(self, reference: int) -> Sequence[tuple[str, str]]:
-        """The places of a field's class and of those of its bases that are the program's; none where one may read it
-        that is not."""
-        owner = object_of(self._view.graph, int(self._view.census.references.source[reference]))
-        family = class_family(self._view.graph.type_names[owner], self._sources)
-        own = [place for place in family if self._sources[place[0]].origin == "yours"]
-        reads_none = all(name in _READ_NO_FIELDS for path, name in family if (path, name) not in own)
-        return own if reads_none and family[:1] == tuple(own[:1]) else ()
+    def _family(self, owner_type: str) -> Sequence[tuple[str, str]]:
+        """The places of a class and of those of its bases that are the program's; none where one may read fields that
+        is not."""
+        if owner_type not in self._families:
+            family = class_family(owner_type, self._sources)
+            own = [place for place in family if self._sources[place[0]].origin == "yours"]
+            reads_none = all(name in _READ_NO_FIELDS for path, name in family if (path, name) not in own)
+            self._families[owner_type] = own if reads_none and family[:1] == tuple(own[:1]) else ()
+        return self._families[owner_type]
 
     @cached_property
     def _still_to_run(self) -> StillToRun | None:

@@ -47,17 +47,8 @@ def find_passed_state(views: Sequence[View]) -> tuple[Suspect, ...]:
     if early < 0:
         return ()
     later = [view for view in views if view.census.step >= ordered[early].census.step]
-    suspects = (
-        _of_frozen(ordered, early, optimizer, later)
-        if _shows_no_change(ordered, optimizer)
-        else _of_optimizer(ordered, early, optimizer)
-        for optimizer in optimizer_nodes(ordered[-1].graph)
-    )
+    suspects = (_of_optimizer(ordered, early, optimizer, later) for optimizer in optimizer_nodes(ordered[-1].graph))
     return tuple(suspect for suspect in suspects if suspect is not None)
-
-
-def _shows_no_change(ordered: Sequence[View], optimizer: int) -> bool:
-    return not _states_at(ordered[-1], int(ordered[-1].census.nodes.address[optimizer]))
 
 
 def _of_frozen(ordered: Sequence[View], early: int, optimizer: int, later: Sequence[View]) -> Suspect | None:
@@ -79,9 +70,11 @@ def _frozen(view: View) -> frozenset[int]:
     return frozenset(nodes.address[(nodes.flags & FROZEN) != 0].tolist())
 
 
-def _of_optimizer(ordered: Sequence[View], early: int, optimizer: int) -> Suspect | None:
+def _of_optimizer(ordered: Sequence[View], early: int, optimizer: int, later: Sequence[View]) -> Suspect | None:
     address = int(ordered[-1].census.nodes.address[optimizer])
     seen = {at: _states_at(ordered[at], address) for at in (early, len(ordered) - 1)}
+    if not seen[len(ordered) - 1]:
+        return _of_frozen(ordered, early, optimizer, later)
     passed = _unchanged(seen[early], seen[len(ordered) - 1])
     if not passed:
         return None
@@ -104,7 +97,7 @@ def _latest_start(ordered: Sequence[View]) -> int:
 
 
 def _states_at(view: View, optimizer: int, *, of: Callable[[Graph, int], Iterator[State]] = states_of) -> _States:
-    """State of the optimizer at an address, of tensors that can be told from others and that were written to."""
+    """State of the optimizer at an address: that which shows whether it was written to, or `all_states_of` it."""
     nodes = np.flatnonzero(view.census.nodes.address == optimizer).tolist()
     return {state.address: state for node in nodes for state in of(view.graph, node)}
 
