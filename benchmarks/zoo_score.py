@@ -14,9 +14,12 @@ Each program runs under `tenure run`, the leaky ones also as fixed.py. Counted a
 - cut: dropping exactly the references that it names, in a copy of the process a few steps before the end, freed nine
   tenths of what it claims (`tenure run --experiment-step`), a ring below them once the collector ran; not judged where
   the memory is alive only inside a step,
-- false alarms: findings above *possible* on healthy and on fixed programs.
+- false alarms: findings above *possible* on healthy and on fixed programs,
+- what weighs double: a wrong cause told as *certain*, and extra findings, which are those above *possible* of a leaky
+  program at none of the truth's statements.
 
-Only recall counts for programs whose figure is zero (graph nodes alone); their bytes are not scored.
+A program's line is printed once it is judged, the tables at the end. Only recall counts for programs whose figure is
+zero (graph nodes alone); their bytes are not scored.
 """
 
 from __future__ import annotations
@@ -87,6 +90,8 @@ class Score:
     bytes: bool | None = None
     cut: bool | None = None
     false_alarms: int | None = None
+    wrong_and_certain: bool | None = None
+    extra: int | None = None
     said: str = ""
     error: str = ""
     seconds: float = 0.0
@@ -148,17 +153,23 @@ def same_file(program: Path, named: str | None, expected: str) -> bool:
     return named is not None and (program / named).resolve() == (program / expected).resolve()
 
 
+def places_named(truth: Truth, finding: dict, program: Path | None = None) -> list[Place]:
+    """The truth's statements whose file and line a finding names; `program` is its folder."""
+    file, line = finding["holder"]["file"], finding["holder"]["line"]
+    return [
+        place
+        for place in truth.places
+        if same_file(program or ZOO / truth.slug, file, place.file)
+        and line is not None
+        and abs(line - place.line) <= LINES_OFF
+    ]
+
+
 def is_right(truth: Truth, finding: dict, program: Path | None = None) -> bool:
     """Whether a finding names one of the truth's statements by file, line and name; `program` is its folder."""
     holder = finding["holder"]
     words = holder["expression"].replace("[", ".").replace("]", ".").split(".")
-    return any(
-        same_file(program or ZOO / truth.slug, holder["file"], place.file)
-        and holder["line"] is not None
-        and abs(holder["line"] - place.line) <= LINES_OFF
-        and (holder["name"] == place.name or place.name in words)
-        for place in truth.places
-    )
+    return any(place.name in (holder["name"], *words) for place in places_named(truth, finding, program))
 
 
 def bytes_right(truth: Truth, finding: dict) -> bool | None:
@@ -218,6 +229,8 @@ def score(truth: Truth, keep: Path) -> Score:
         cause=right["rule"] in truth.rules if right else False,
         bytes=bytes_right(truth, right) if right else (None if bytes_unscored(truth) else False),
         cut=cut_right(right) if right else False,
+        wrong_and_certain=bool(right and right["rule"] not in truth.rules and right["confidence"] == "certain"),
+        extra=None if error else sum(not places_named(truth, finding) for finding in loud(findings)),
         false_alarms=None if fixed_error else len(loud(fixed)),
         said=said,
         error=error or fixed_error,
@@ -246,6 +259,8 @@ def summarise(scores: list[Score]) -> dict[str, str]:
         "cause": share(item.cause for item in leaky),
         "bytes": share(item.bytes for item in leaky),
         "cut": share(item.cut for item in leaky),
+        "wrong, sure": str(sum(bool(item.wrong_and_certain) for item in leaky)),
+        "extra": str(sum(item.extra or 0 for item in leaky)),
         "false alarms": str(sum(item.false_alarms or 0 for item in scores)),
         "failed": str(sum(bool(item.error) for item in scores)),
     }
@@ -265,21 +280,30 @@ def groups(scores: list[Score]) -> dict[str, list[Score]]:
     return result
 
 
-def print_scores(scores: list[Score]) -> None:
-    """One line per program, then one per group."""
-    mark = {True: "yes", False: "no", None: "-"}
-    print(f"{'program':34} {'family':8} {'rank':>4} {'cause':5} {'bytes':5} {'cut':5} {'alarms':>6}  said")
+MARKS = {True: "yes", False: "no", None: "-"}
+
+
+def print_programs(scores: Iterable[Score]) -> list[Score]:
+    """One line per program, as they come; returns all."""
+    print(
+        f"{'program':34} {'family':8} {'rank':>4} {'cause':5} {'bytes':5} {'cut':5} {'extra':>5} {'alarms':>6}  said",
+        flush=True,
+    )
+    judged = []
     for item in scores:
-        rank = "-" if item.rank is None else str(item.rank)
-        alarms = "-" if item.false_alarms is None else str(item.false_alarms)
-        print(
-            f"{item.slug:34} {item.family:8} {rank:>4} {mark[item.cause]:5} {mark[item.bytes]:5} {mark[item.cut]:5} "
-            f"{alarms:>6}  {item.error or item.said}"
-        )
-    print()
-    table = {name: summarise(group) for name, group in groups(scores).items()}
+        counts = (item.rank, item.extra, item.false_alarms)
+        rank, extra, alarms = ("-" if each is None else str(each) for each in counts)
+        marks = " ".join(f"{MARKS[each]:5}" for each in (item.cause, item.bytes, item.cut))
+        said = item.error or item.said
+        print(f"{item.slug:34} {item.family:8} {rank:>4} {marks} {extra:>5} {alarms:>6}  {said}", flush=True)
+        judged.append(item)
+    return judged
+
+
+def print_tables(table: dict[str, dict[str, str]]) -> None:
+    """One line per group."""
     headings = list(table["all"])
-    print(f"{'':14}", *(f"{heading:>12}" for heading in headings))
+    print("", f"{'':14}" + "".join(f" {heading:>12}" for heading in headings), sep="\n")
     for name, row in table.items():
         print(f"{name:14}", *(f"{row[heading]:>12}" for heading in headings))
 
@@ -299,9 +323,9 @@ def main() -> None:
         raise SystemExit("no such program; see benchmarks/zoo/")
     with tempfile.TemporaryDirectory(prefix="zoo-") as passing, ThreadPoolExecutor(arguments.jobs) as pool:
         keep = arguments.keep or Path(passing)
-        scores = list(pool.map(lambda truth: score(truth, keep), truths))
-    print_scores(scores)
+        scores = print_programs(pool.map(lambda truth: score(truth, keep), truths))
     summary = {name: summarise(group) for name, group in groups(scores).items()}
+    print_tables(summary)
     result = {"format": 1, "summary": summary, "programs": [asdict(item) for item in scores]}
     output = arguments.output or (None if arguments.only or arguments.held_out else Path(__file__).with_suffix(".json"))
     if output is not None:
