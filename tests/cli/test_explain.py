@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tenure.cli.explain import PAGES, find_page
+from tenure.cli.explain import PAGES, find_page, list_rules
 from tenure.cli.main import run_command_line
 from tenure.errors import UsageError
 
@@ -21,6 +21,22 @@ def test_an_unknown_rule_lists_the_codes_there_are(tmp_path: Path) -> None:
     (tmp_path / "TN900-b.md").write_text("")
     with pytest.raises(UsageError, match=r"^there is no rule 'TN1'; there are: TN101, TN900$"):
         find_page("TN1", pages=tmp_path)
+
+
+def test_without_a_code_each_rule_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "TN101-kept.md").write_text("# TN101 kept\n\nA loss stays.\n\n## What happens\n")
+    (tmp_path / "TN900-unexplained.md").write_text("# TN900 unexplained\n\nSomething grows.\n")
+    list_rules(pages=tmp_path)
+    assert capsys.readouterr().out.splitlines() == [
+        "TN101  kept                              A loss stays.",
+        "TN900  unexplained                       Something grows.",
+    ]
+
+
+def test_the_command_alone_lists_every_installed_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["explain"]) == 0
+    codes = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert codes == [page.name[:5] for page in sorted(PAGES.glob("TN*.md"))]
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.glob("TN*.md")), ids=lambda page: page.stem)

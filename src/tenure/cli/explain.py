@@ -13,10 +13,21 @@ PAGES = Path(__file__).resolve().parent.parent / "rules" / "pages"
 
 
 @click.command("explain", short_help="Print a rule's page: what happens, how to fix it.")
-@click.argument("rule", metavar="CODE")
-def explain_command(rule: str) -> None:
-    """Print the page of a rule, named by its code (TN102) or its name."""
-    show_page(find_page(rule, pages=PAGES).read_text(encoding="utf-8"))
+@click.argument("rule", metavar="[CODE]", required=False)
+def explain_command(rule: str | None) -> None:
+    """Print the page of a rule, named by its code (TN102) or its name; without one, a line for each rule."""
+    if rule is None:
+        list_rules(pages=PAGES)
+    else:
+        show_page(find_page(rule, pages=PAGES).read_text(encoding="utf-8"))
+
+
+def list_rules(*, pages: Path) -> None:
+    """Code, name and what it finds, a line each: a page's heading and its first sentence."""
+    for file in sorted(pages.glob("TN*.md")):
+        code, _, name = file.stem.partition("-")
+        _, _, first, *_ = file.read_text(encoding="utf-8").splitlines()
+        click.echo(f"{code}  {name:32}  {first}")
 
 
 def find_page(rule: str, *, pages: Path) -> Path:
