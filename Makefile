@@ -36,7 +36,7 @@ test: $(READY) $(REAL) ## the test suite, real programs included; variations of 
 thorough: $(READY) $(REAL) ## the variations that `make test` leaves out
 	@$(PYTEST) -m thorough
 
-check: $(READY) ## format, lint, strict types, floor plan and the quick tests; little more than a minute
+check: $(READY) ## format, lint, strict types, floor plan and the quick tests; some minutes
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m ruff check .
 	@$(RUN) -m mypy
@@ -56,10 +56,12 @@ zoo: $(READY) ## diagnose every program of the leak zoo and compare with the tru
 zoo-programs: $(READY) ## run every program of the leak zoo plainly, leaky and fixed; `make test` runs a sample
 	@WHOLE_ZOO=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests/test_zoo.py
 
-bench: $(READY) $(BENCH) ## all benchmarks; a table each, JSON below benchmarks/results
-	@for script in benchmarks/*.py; do echo "== $$script"; $(RUN) "$$script" || exit 1; done
+NOT_ALONE := lint_rivals lint_speed zoo_beside zoo_rewritings zoo_trees plan_on_cuda zoo_on_cuda zoo_score
 
-matrix: ## a short list of tests on every torch and Python of docs/versions.md; gigabytes, an environment at a time
+bench: $(READY) $(BENCH) ## the benchmarks that need neither arguments nor a device, a table each; hours
+	@for script in $(filter-out $(NOT_ALONE:%=benchmarks/%.py),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(RUN) "$$script" || exit 1; done
+
+matrix: ## a short list of tests on several versions of torch and Python; gigabytes, an environment at a time
 	@$(PYTHON) scripts/matrix.py
 
 public-names: $(READY) ## rewrite tests/public_names.txt after a wanted change of the public face
