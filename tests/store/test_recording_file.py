@@ -64,6 +64,23 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     assert read_sources(open_recording(folder)) == (SourceFile("/home/me/train.py", "import torch\n", "library"),)
 
 
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"\xef\xbb\xbfname = 1\r\n", "name = 1\n"),
+        (b"name = 1\r", "name = 1\n"),
+        ("# coding: latin-1\ngröße = 1\n".encode("latin-1"), "# coding: latin-1\ngröße = 1\n"),
+        (b"# coding: none\nx = '\xff'\n", "# coding: none\nx = '\ufffd'\n"),
+    ],
+    ids=["a mark and the line ends of Windows", "line ends of old", "a declared encoding", "one that is none"],
+)
+def test_a_source_is_read_as_python_reads_it(data: bytes, text: str, tmp_path: Path) -> None:
+    folder = write_recording(tmp_path)
+    (folder / "sources" / "00ff.py").write_bytes(data)
+
+    assert [each.text for each in read_sources(open_recording(folder))] == [text]
+
+
 def test_rows_cut_at_any_byte_open_with_a_whole_beginning_or_say_one_line(tmp_path: Path) -> None:
     folder = write_recording(tmp_path)
     rows = (folder / "rows-000001.jsonl").read_bytes()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
+import tokenize
 import zipfile
 from collections import deque
 from collections.abc import Sequence
@@ -185,8 +187,18 @@ def read_sources(recording: Recording) -> tuple[SourceFile, ...]:
             data = (Path(recording.path) / SOURCES_FOLDER / Path(name).name).read_bytes()
         except OSError:
             continue
-        files.append(SourceFile(path, data.decode("utf-8", "replace"), origins.get(path, "yours")))
+        files.append(SourceFile(path, _text_of(data), origins.get(path, "yours")))
     return tuple(files)
+
+
+def _text_of(data: bytes) -> str:
+    """The text of a source as Python reads it, by its mark or its declared encoding, with plain line ends."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        text = data.decode("utf-8", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def list_recordings(path: str | Path) -> list[str]:

@@ -205,9 +205,20 @@ def score(replay):
         (ROLLOUT, "yours", [["self.old"]]),
         (ROLLOUT + "\ndef look(replay):\n    return replay.old\n", "yours", []),
         (ROLLOUT, "library", []),
+        (ROLLOUT.replace("class Replay:", "class Replay(made_by(Base)):"), "yours", []),
+        (ROLLOUT.replace("class Replay:", "from lib import Base\n\nclass Replay(Base):"), "yours", []),
+        (ROLLOUT.replace("class Replay:", "from abc import ABC\n\nclass Replay(ABC):"), "yours", [["self.old"]]),
         (ROLLOUT.replace("Replay", "Other"), "yours", []),
     ],
-    ids=["unread", "read", "of a library", "of another class"],
+    ids=[
+        "unread",
+        "read",
+        "of a library",
+        "of a base that a call makes",
+        "of a base that is not known",
+        "of one that reads nothing",
+        "of another class",
+    ],
 )
 def test_a_field_that_no_statement_reads_is_told_though_the_object_is_in_use(
     text: str, origin: str, told: list[list[str]]
@@ -273,8 +284,10 @@ UPDATING = f"update(__main__.py:{UPDATE})"
         (TOKENS.replace("        update(clips)", "        update(clips)\n        clips.tokenize(codec)"), []),
         (TOKENS.replace("main()\n", "main()\nprint(clips.old)\n", 2), []),
         (TOKENS.replace("Dataset)", "Library)"), []),
+        (TOKENS.replace("torch.utils.data", "torch_geometric.data"), []),
+        (TOKENS.replace("main()\n", "main()\nglobals()[kind](clips)\n", 2), []),
     ],
-    ids=["before", "in each turn", "at the end", "a library's base may"],
+    ids=["before", "in each turn", "at the end", "a library's base may", "another library's may", "by its text"],
 )
 def test_a_field_that_was_read_before_the_loop_alone_is_told_though_the_object_is_in_use(
     text: str, told: list[list[str]]

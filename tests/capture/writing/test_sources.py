@@ -16,7 +16,7 @@ from tenure.capture.writing.sources import SourceCopies, find_origin
 
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    monkeypatch.setattr(sources, "list_program_files", lambda: [])
+    monkeypatch.setattr(sources, "list_program_files", lambda folders: [])
     return []
 
 
@@ -97,6 +97,30 @@ def test_a_file_that_finds_no_room_is_said_once_and_leaves_nothing(
     text = f"sources are not copied any more, from {paths[0]} on: File too large"
     assert rows == [{"kind": "note", "level": "warning", "text": text, "step": None}]
     assert list((tmp_path / "sources").iterdir()) == []
+
+
+def test_modules_of_all_folders_that_the_program_worked_in_are_copied_also_where_one_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second", "elsewhere"):
+        (tmp_path / name).mkdir()
+        path = tmp_path / name / f"{name}_part.py"
+        path.write_text(f"name = {name!r}\n")
+        module = ModuleType(f"{name}_part")
+        module.__file__ = str(path)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    rows: list[dict[str, Any]] = []
+    monkeypatch.chdir(tmp_path / "first")
+    copies = SourceCopies(tmp_path, rows.append)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "second")
+    copies.add_program()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    copies.add_program()
+
+    found = [Path(row["path"]).stem for row in rows if Path(row["path"]).is_relative_to(tmp_path)]
+    assert sorted(found) == ["first_part", "second_part"]
 
 
 def test_tenures_own_files_are_a_librarys_but_its_demos_are_programs() -> None:

@@ -83,3 +83,24 @@ def test_of_several_classes_of_one_name_the_nearest_is_meant_and_none_where_two_
     assert names.class_of("Net", at(names, "b/train.py").source) is None
     assert placed(names.class_of("Net", at(names, "b/more.py").source)) == "b/more.py Net"
     assert names.class_of("Net") is None
+
+
+def test_a_name_is_told_as_the_imports_of_its_file_have_it() -> None:
+    names = names_of(a="import torch\nfrom torch import nn\nfrom .data import Dataset as Data\nimport x.y as z\n")
+    source = at(names, "a.py").source
+    asked = ("torch.nn.Module", "nn.Module", "Data", "z.Base", "Base")
+
+    assert [names.full_name(name, source) for name in asked] == [
+        "torch.nn.Module", "torch.nn.Module", ".data.Dataset", "x.y.Base", "Base",
+    ]  # fmt: skip
+
+
+def test_the_innermost_function_is_told_line_by_line() -> None:
+    names = names_of(a="x = 1\ndef f():\n    def g():\n        return 1\n    return g\ny = 2\n")
+    source = at(names, "a.py").source
+    found = [names.innermost_at(source, line) for line in range(1, 8)]
+
+    assert [each.qualname if each is not None else None for each in found] == [
+        "<module>", "f", "f.<locals>.g", "f.<locals>.g", "f", "<module>", "<module>",
+    ]  # fmt: skip
+    assert names.innermost_at(SourceFile("b.py", ""), 1) is None

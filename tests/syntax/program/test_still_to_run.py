@@ -4,7 +4,7 @@ import pytest
 
 from tenure.model.source import SourceFile
 from tenure.syntax.program.program import Program
-from tenure.syntax.program.still_to_run import Running, StillToRun
+from tenure.syntax.program.still_to_run import Running, StillToRun, can_be_told
 
 TRAIN = """from torch.utils.data import Dataset
 
@@ -93,10 +93,14 @@ def test_a_call_that_is_named_in_a_later_turn_of_the_loop_may_run_again() -> Non
         ("    report(clips)", "    clips.tokenize(Codec())"),
         ("def report(clips):", "def report(clips):\n    clips.tokenize(Codec())"),
         ("        return self.codes[at]", "        return self.codes[at] if self.codes else self.tokenize(None)"),
+        ("torch.utils.data", "torch_geometric.data"),
+        ("Dataset):", "made_by(Dataset)):"),
+        ("    report(clips)", "    match clips:\n        case Clips(tokenize=later):\n            later(None)"),
     ],
     ids=[
         "handed on", "in a lambda", "by a text", "registered", "of a base that may call it", "named after the loop",
-        "named by what is", "named by what Python calls",
+        "named by what is", "named by what Python calls", "of another library's base of that name",
+        "of a base that a call makes", "asked for by a pattern",
     ],
 )  # fmt: skip
 def test_whoever_may_have_a_function_may_call_it(old: str, new: str) -> None:
@@ -114,6 +118,80 @@ def test_whoever_may_have_a_function_may_call_it(old: str, new: str) -> None:
 )
 def test_what_only_looks_like_it_does_not(old: str, new: str) -> None:
     assert {"Clips.tokenize", "Clips.__init__"}.isdisjoint(may_run(TRAIN.replace(old, new), "update", "loop", "top"))
+
+
+def test_a_function_that_is_handed_on_may_be_called_though_a_property_has_its_name() -> None:
+    handed = TRAIN.replace("def main():", "def seconds(clips):\n    print(clips.waves)\n\ndef main():")
+    handed = handed.replace("    clips.tokenize(Codec())", "    at_end(seconds)")
+
+    assert "seconds" in may_run(handed, "update", "loop", "top")
+
+
+def test_a_class_that_a_decorator_has_may_be_made_by_whoever_that_is() -> None:
+    made = "class View:\n    def __init__(self, clips):\n        self.mean = clips.waves.mean()\n\ndef update"
+    plain, kept = (TRAIN.replace("def update", f"{decorator}{made}") for decorator in ("@dataclass\n", "@registered\n"))
+
+    assert "View.__init__" not in may_run(plain, "update", "loop", "top")
+    assert "View.__init__" in may_run(kept, "update", "loop", "top")
+
+
+def test_of_a_condition_that_runs_what_it_guards_is_still_to_run() -> None:
+    tree = """class Tree:
+    @property
+    def fits(self):
+        return self.depth < look()  # fits
+
+    def grow(self):
+        size = self.waves.sum()
+        if self.fits:  # grow
+            self.grow()
+
+def main():
+    Tree().grow()  # top
+"""
+    assert "Tree.grow" in may_run(tree, "fits", "grow", "top")
+
+
+def test_a_generator_that_has_not_begun_is_at_its_decorator() -> None:
+    stream = TRAIN.replace(
+        "    def tokenize",
+        "    @staticmethod  # waits\n    def stream(clips):\n        yield clips.waves\n\n    def tokenize",
+    )
+
+    assert "Clips.stream" in may_run(stream, "waits", "update", "loop", "top")
+    assert "Clips.stream" not in may_run(stream, "update", "loop", "top")
+
+
+def test_an_import_runs_the_packages_that_the_module_is_in() -> None:
+    package = SourceFile("tools/__init__.py", "def begin():\n    pass\n\nbegin()\n")
+    late = SourceFile("tools/late.py", "x = 1\n")
+
+    def runs(statement: str) -> bool:
+        asked = TRAIN.replace("    report(clips)", f"    {statement}")
+        return "begin" in may_run(asked, "update", "loop", "top", others=(package, late))
+
+    assert [runs(each) for each in ("import tools", "import tools.late", "from tools.late import x", "x = 1")] == [
+        True, True, True, False,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = 1", True),
+        ("model.eval()\nx = 1", True),
+        ("eval(kind + '()')", False),
+        ("globals()[kind]()", False),
+        ("exec(compile(kind, '', 'exec'))", False),
+        ("def (", False),
+    ],
+)
+def test_names_say_what_may_run_where_all_can_be_parsed_and_nothing_goes_by_its_text(text: str, told: bool) -> None:
+    running = at(TRAIN, "update", "loop", "top")
+    program = Program([running[0].source, SourceFile("late.py", text)])
+    nowhere = [*running, Running(SourceFile("gone.py", ""), 1)]
+
+    assert [can_be_told(program, each) for each in (running, nowhere)] == [told, False]
 
 
 def test_objects_made_by_a_class_named_later_run_what_makes_them_those_above_and_below_included() -> None:

@@ -14,9 +14,12 @@ from tenure.syntax.text.field_reads import lines_that_read, may_read_field
         ("@dataclass\nclass Rollout:\n    scores: tuple = ()", False),
         ("agree = rollout.scores.argmax(-1)", True),
         ("rollout.scores.append(x)", True),
-        ("rollout.scores += 1", False),
+        ("rollout.scores += 1", True),
         ("names = ['scores']", True),
         ("match rollout:\n    case Rollout(tokens, scores):\n        pass", True),
+        ("match rollout:\n    case Rollout(first, last):\n        pass", True),
+        ("match rollout:\n    case Rollout(scores=first):\n        pass", True),
+        ("match rollout:\n    case Rollout(tokens=first):\n        scores = 1", False),
         ("scores = 1\nsave(asdict(rollout))", True),
         ("value = getattr(rollout, name)", True),
         ("def (scores", True),
@@ -25,6 +28,16 @@ from tenure.syntax.text.field_reads import lines_that_read, may_read_field
 )
 def test_a_field_is_read_by_its_name_as_a_text_or_all_at_once(text: str, reads: bool) -> None:
     assert may_read_field(SourceFile("a.py", text), "scores") == reads
+
+
+def test_a_private_field_is_read_by_the_name_that_its_class_writes() -> None:
+    source = SourceFile("a.py", "class Replay:\n    def mean(self):\n        return self.__old.mean()\n")
+    assert [may_read_field(source, name) for name in ("_Replay__old", "_Replay__new")] == [True, False]
+    assert lines_that_read(source, "_Replay__old") == (3,)
+
+
+def test_letters_that_python_takes_for_one_another_make_one_name() -> None:
+    assert may_read_field(SourceFile("a.py", "mean = batch.\u00b5\n"), "\u03bc")
 
 
 LOADS = "class Trainer:\n    def __init__(self, path):\n        self.loaded = load(path)\n        "

@@ -247,3 +247,13 @@ def test_a_variable_that_no_turn_of_the_loops_around_binds_outlives_them(name: s
 def test_of_a_function_that_is_not_known_no_variable_outlives_its_turns() -> None:
     assert not outlives_turns(SourceFile("a.py", TURNS), "other", "meter", 6)
     assert not outlives_turns(SourceFile("a.py", "def fit(:"), "fit", "meter", 1)
+
+
+def test_what_a_match_statement_guards_is_read_after_its_call() -> None:
+    text = "def f():\n    x = make()\n    match step():\n        case 1:\n            use(x)\n"
+    assert is_read_later(SourceFile("a.py", text), "f", "x", 3, called=True)
+
+
+def test_a_sum_of_thousands_of_terms_may_read_anything() -> None:
+    text = f"def f():\n    x = make()\n    y = {' + '.join(['a'] * 1500)}\n    use(y)\n"
+    assert is_read_later(SourceFile("a.py", text), "f", "x", 3)

@@ -22,6 +22,7 @@ from tenure.syntax.text.scopes import (
     loops_around,
     names_outliving_iteration,
     parse,
+    text_around,
 )
 
 
@@ -161,3 +162,8 @@ def test_names_that_outlive_an_iteration() -> None:
     assert isinstance(loop, ast.For)
 
     assert names_outliving_iteration(loop) == {"i", "batch", "loss", "best", "keep", "later", "inner"}
+
+
+def test_the_text_around_a_line_counts_lines_as_python_does() -> None:
+    source = SourceFile("a.py", "x = 1\n\x0c\ndef f():\n    return x\n")
+    assert text_around(source, 4) == "def f():\n    return x"

@@ -59,13 +59,17 @@ class Program:
 
 
 def _asks_for(text: str, module: str, name: str) -> bool:
-    """Whether the text has `module.name`, `__main__.name` or an import of the name. The name is looked for first:
-    nothing else is rare enough in megabytes of library sources."""
-    for found in re.finditer(rf"\b{re.escape(name)}\b", text):
-        before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
-        if re.search(rf"\b({re.escape(module)}|__main__)\.$|\bimport\b", before):
-            return True
-    return False
+    """Whether the text has the name, and an import of the module or of what is in it, under whatever name. The name is
+    looked for first: nothing else is rare enough in megabytes of library sources."""
+    if not re.search(rf"\b{re.escape(name)}\b", text):
+        return False
+    own = rf"\b(?:{re.escape(module)}|__main__)\b"
+    named = rf"\bimport\s*(?:\([^)]*|(?:[^\n\\]|\\\n)*){own}"
+    return bool(
+        re.search(
+            rf"{named}|\bfrom\s+[\w.]*{own}\s+import\b|\bmodules\[['\"]{own}|import_module\(['\"][\w.]*{own}", text
+        )
+    )
 
 
 def unread_variables(view: View, program: Program, *, called: bool = False) -> list[int]:

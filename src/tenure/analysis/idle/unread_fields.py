@@ -7,6 +7,7 @@ anybody who asks for fields by their names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -17,16 +18,19 @@ from tenure.analysis.heap.cells import cell_kind
 from tenure.analysis.heap.graph import is_builtin_type, object_of
 from tenure.analysis.heap.groups import View
 from tenure.analysis.heap.wording import attribute_name
-from tenure.analysis.sites.class_search import class_family
+from tenure.analysis.sites.class_search import ClassPlace, bases_outside, class_family
 from tenure.analysis.sites.own_program import own_program
 from tenure.model.heap import Ints, NodeKind
 from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Function
-from tenure.syntax.program.still_to_run import Running, StillToRun
+from tenure.syntax.program.still_to_run import Running, StillToRun, can_be_told
 from tenure.syntax.text.field_reads import lines_that_read, may_read_field
 
-_READ_NO_FIELDS = frozenset({"Dataset", "IterableDataset", "Generic", "Protocol", "ABC"})
-"""Classes of libraries that ask nothing of the objects of those below them."""
+_READ_NO_FIELDS = re.compile(
+    r"object|Exception|enum\.(Int|Str)?Enum|abc\.ABC|typing(_extensions)?\.(Generic|Protocol)"
+    r"|torch\.utils\.data\.([a-z]+\.)?(Iterable)?Dataset"
+)
+"""Classes of libraries that ask nothing of the objects of those below them, by their full names."""
 _RUNNING = (NodeKind.FRAME, NodeKind.NAMESPACE)
 _WAITING = ("generator", "async_generator", "coroutine")
 _Field: TypeAlias = tuple[str, str]
@@ -41,7 +45,7 @@ class FieldReads:
         self._own = [source for source in sources.values() if source.origin == "yours"]
         self._unread: dict[_Field, bool] = {}
         self._readers: dict[_Field, tuple[str, ...] | None] = {}
-        self._families: dict[str, Sequence[tuple[str, str]]] = {}
+        self._families: dict[str, Sequence[ClassPlace]] = {}
 
     def without_readers(
         self, resting: Iterable[int], path_to: Callable[[int], Sequence[int]]
@@ -88,34 +92,38 @@ class FieldReads:
         if not name or not self._family(owner_type) or self._still_to_run is None:
             return None
         readers: set[Function] = set()
+        names = own_program(self._sources).names
         for source in self._own:
             lines = lines_that_read(source, name)
             if lines is None:
                 return None
             for line in lines:
-                function = own_program(self._sources).names.innermost_at(source, line)
+                function = names.innermost_at(source, line)
                 if function is None or self._still_to_run.may_run(function, line):
                     return None
                 readers.add(function)
         return tuple(sorted({each.qualname for each in readers}))
 
-    def _family(self, owner_type: str) -> Sequence[tuple[str, str]]:
+    def _family(self, owner_type: str) -> Sequence[ClassPlace]:
         """The places of a class and of those of its bases that are the program's; none where one may read fields that
         is not."""
         if owner_type not in self._families:
-            family = class_family(owner_type, self._sources)
-            own = [place for place in family if self._sources[place[0]].origin == "yours"]
-            reads_none = all(name in _READ_NO_FIELDS for path, name in family if (path, name) not in own)
-            self._families[owner_type] = own if reads_none and family[:1] == tuple(own[:1]) else ()
+            self._families[owner_type] = self._find_family(owner_type)
         return self._families[owner_type]
+
+    def _find_family(self, owner_type: str) -> Sequence[ClassPlace]:
+        family = class_family(owner_type, self._sources)
+        own = [place for place in family if self._sources[place[0]].origin == "yours"]
+        others = [base for place in own for base in bases_outside(place, self._sources)]
+        return own if family[:1] == tuple(own[:1]) and all(map(_READ_NO_FIELDS.fullmatch, others)) else ()
 
     @cached_property
     def _still_to_run(self) -> StillToRun | None:
         """None where it is not known what the program is at, or a notebook's next cell may be anything."""
-        running = list(self._running())
-        if not running or any(cell_kind(each.source.path) for each in running):
+        running, program = list(self._running()), own_program(self._sources)
+        if not running or any(cell_kind(each.source.path) for each in running) or not can_be_told(program, running):
             return None
-        return StillToRun(own_program(self._sources), running)
+        return StillToRun(program, running)
 
     def _running(self) -> Iterator[Running]:
         """The lines that functions of the program execute, generators that wait included."""

@@ -34,6 +34,14 @@ def class_family(owner_type: str, sources: Mapping[str, SourceFile]) -> tuple[Cl
     return tuple(family)
 
 
+def bases_outside(place: ClassPlace, sources: Mapping[str, SourceFile]) -> list[str]:
+    """Base classes of a class that the program's own files do not define, by the names that imports say."""
+    path, qualname = place
+    own = {path: source for path, source in sources.items() if source.origin == "yours"}
+    written = class_bases(sources[path]).get(qualname, ())
+    return [_imported_name(base, sources[path]) or base for base in written if not _base_places(base, place, own)]
+
+
 def classes_at(dotted_name: str, sources: Mapping[str, SourceFile]) -> list[ClassPlace]:
     """Classes that may go by just this dotted name, `pipes.Map` in `/x/pipes.py`."""
     return [place for place in _places(dotted_name.rpartition(".")[2], sources) if _is_called(place, dotted_name)]

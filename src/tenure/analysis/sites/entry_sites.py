@@ -67,7 +67,7 @@ def by_the_dict_that_names_it(suspect: Suspect, sources: Mapping[str, SourceFile
 def _is_named_at(key: str, site: SourceLocation, sources: Mapping[str, SourceFile]) -> bool:
     """Whether a line has a word in it."""
     source = sources.get(site.file)
-    lines = source.text.splitlines()[site.line - 1 : site.line] if source is not None else []
+    lines = source.text.split("\n")[site.line - 1 : site.line] if source is not None else []
     return not lines or key in lines[0]
 
 

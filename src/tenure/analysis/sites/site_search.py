@@ -14,6 +14,7 @@ from tenure.errors import SourceError
 from tenure.model.source import SourceFile, SourceLocation
 from tenure.model.suspect import HoldingReference
 from tenure.syntax.text.bindings import Binding, Call, bindings, calls
+from tenure.syntax.text.mentions import spellings
 from tenure.syntax.text.scopes import enclosing_function
 
 SURE, LIKELY, WEAK, UNLIKELY = range(4)
@@ -307,8 +308,5 @@ def calls_of(source: SourceFile) -> tuple[Call, ...]:
 
 
 def _spellings(name: str) -> tuple[str, ...]:
-    """The name as objects know it and, for private names (`_Trainer__history`), as the source writes it."""
-    if name in _SAVED:
-        return (name, "saved_tensors")
-    mangled = re.fullmatch(r"_[^_]\w*?(__\w+)", name)
-    return (name, mangled[1]) if mangled else (name,)
+    """As what a source may write it."""
+    return (name, "saved_tensors") if name in _SAVED else spellings(name)

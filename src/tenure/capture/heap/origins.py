@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def _is_below_packages(path: str) -> bool:
 
     The program's own folder, and the one it was started in, are the user's whatever else was put there.
     """
-    own = {"", *_folders_of_the_program()}
+    own = {"", *folders_of_the_program()}
     folders = (folder.rstrip(os.sep) for folder in sys.path if isinstance(folder, str) and folder not in own)
     return any(path.startswith(folder + os.sep) and _has_installed_packages(folder) for folder in folders if folder)
 
@@ -39,7 +40,7 @@ def _is_written_by_a_library(path: str, parts: list[str]) -> bool:
     """Code that a library writes into a temporary folder and runs: torch's compiler below `torchinductor_USER`,
     torch-geometric in files that go by the module they belong to, `torch_geometric.nn.conv.gin_conv_....py`. A file of
     such a name in the program's own folder is the user's."""
-    if str(Path(path).parent) in _folders_of_the_program():
+    if str(Path(path).parent) in folders_of_the_program():
         return False
     package, dot, rest = parts[-1].removesuffix(".py").partition(".")
     owner = getattr(sys.modules.get(package), "__file__", None) if dot and rest else None
@@ -47,12 +48,15 @@ def _is_written_by_a_library(path: str, parts: list[str]) -> bool:
     return by_module or any(part.startswith("torchinductor_") for part in parts[:-1])
 
 
-def _folders_of_the_program() -> tuple[str, ...]:
+def folders_of_the_program() -> set[str]:
+    """The folder it works in and its script's, as far as they can be told: a program may remove where it works."""
     script = getattr(sys.modules.get("__main__"), "__file__", None)
-    try:
-        return str(Path.cwd()), str(Path(script or "").resolve().parent)
-    except OSError:  # the program removed the folder that it works in
-        return ()
+    found = set()
+    with suppress(OSError):
+        found.add(str(Path.cwd()))
+    with suppress(OSError):
+        found.update([str(Path(script).resolve().parent)] if script else ())
+    return found
 
 
 @functools.lru_cache(maxsize=256)

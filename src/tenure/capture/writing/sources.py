@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tenure.capture.heap.origins import OWN_FOLDER, is_library_file, is_own_file
+from tenure.capture.heap.origins import OWN_FOLDER, folders_of_the_program, is_library_file, is_own_file
 from tenure.store.format import NOTE, SOURCE, SOURCES_FOLDER
 
 MAX_FILES = 2000
@@ -31,20 +31,23 @@ class SourceCopies:
         self._append_row = append_row
         self._seen: set[str] = set()
         self._library: dict[str, None] = {}
+        self._folders = folders_of_the_program()
         self._num_files = 0
         self._num_bytes = 0
 
     def add_program(self, referred: Iterable[str] = ()) -> None:
-        """Copy the program's own files: those referred to and all loaded modules below its folders.
+        """Copy the program's own files: those referred to and all loaded modules below its folders, which are its
+        script's and all that it was seen to work in.
 
         Library files that are referred to are remembered for `add_libraries`.
         """
+        self._folders |= folders_of_the_program()
         for path in referred:
             if find_origin(path) == "yours":
                 self._copy(path, "yours")
             else:
                 self._library[path] = None
-        for path in list_program_files():
+        for path in list_program_files(self._folders):
             self._copy(path, "yours")
 
     def add_libraries(self) -> None:
@@ -83,13 +86,10 @@ class SourceCopies:
         self._append_row({"kind": NOTE, "level": "warning", "text": text, "step": None})
 
 
-def list_program_files() -> list[str]:
-    """Source files of `__main__` and of loaded modules below the working directory or the script's folder."""
+def list_program_files(folders: Iterable[str]) -> list[str]:
+    """Source files of `__main__` and of loaded modules below the folders."""
     main_file = getattr(sys.modules.get("__main__"), "__file__", None)
-    roots = {str(Path.cwd())}
-    if main_file:
-        roots.add(str(Path(main_file).resolve().parent))
-    folders = tuple(root.rstrip(os.sep) + os.sep for root in roots)
+    folders = tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
     files = [main_file] if main_file else []
     for module in list(sys.modules.values()):
         # Not getattr: modules that load lazily would import half a library to answer it.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.patterns import matched
-from tenure.syntax.text.scopes import MODULE, FunctionNode, dotted, parse
+from tenure.syntax.text.scopes import MODULE, FunctionNode, base_names, parse
 from tenure.syntax.text.slim_trees import Call
 from tenure.syntax.text.tree_walks import FIELDS, children
 
@@ -61,8 +61,7 @@ class FileWalk:
         self._walk(node.body, inner, f"{inner.qualname}.<locals>.", None)
 
     def _enter_class(self, node: ast.ClassDef, outer: Function, prefix: str) -> None:
-        bases = tuple(filter(None, (dotted(base).removesuffix("[]") for base in node.bases)))
-        cls = Class(outer.source, node, bases)
+        cls = Class(outer.source, node, base_names(node))
         self.classes.append(cls)
         self._walk(node.body, outer, f"{prefix}{node.name}.", cls)
 

@@ -26,6 +26,7 @@ class Names:
         self.classes: dict[str, list[Class]] = {}
         self._tops: dict[str, Function] = {}
         self._by_source: dict[str, list[Function]] = {}
+        self._by_line: dict[str, list[Function]] = {}
         self._by_place: dict[tuple[str, str], Function] = {}
         self._imported: dict[str, dict[str, Imported]] = {}
         self._known_classes: dict[tuple[str, str], Class | None] = {}
@@ -53,12 +54,12 @@ class Names:
 
     def innermost_at(self, source: SourceFile, line: int) -> Function | None:
         """The innermost function of a file around a line, its top included; None for a file that is not known."""
-        around = [
-            each
-            for each in self.functions_in(source)
-            if getattr(each.node, "lineno", 0) <= line <= (getattr(each.node, "end_lineno", None) or line)
-        ]
-        return max(around, key=lambda each: getattr(each.node, "lineno", 0), default=None)
+        if source.path not in self._tops:
+            return None
+        by_line = self._by_line.get(source.path)
+        if by_line is None:
+            by_line = self._by_line[source.path] = _innermost_by_line(self.functions_in(source))
+        return by_line[line] if 0 <= line < len(by_line) else self._tops[source.path]
 
     def around(self, function: Function) -> Function | None:
         """The function that another is defined in; None for one of a file's top or of a class there."""
@@ -169,6 +170,14 @@ class Names:
         paths = self._places.files_of(imported, near.path)
         return _nearest([each for each in found if each.source.path in paths] or found, near)
 
+    def full_name(self, name: str, near: SourceFile) -> str:
+        """A name as the imports of its file have it: `torch.nn.Module` for `nn.Module`; as it is without one."""
+        head, _, rest = name.partition(".")
+        imported = self._imports(near).get(head)
+        if imported is None:
+            return name
+        return "." * imported.level + ".".join(part for part in (imported.module, imported.name, rest) if part)
+
     def _imports(self, source: SourceFile) -> dict[str, Imported]:
         known = self._imported.get(source.path)
         if known is None:
@@ -187,6 +196,16 @@ class Names:
         """Paths of the files that an import may mean where what it names is a file itself."""
         module = ".".join(part for part in (imported.module, imported.name) if part)
         return self._places.files_of(Imported(module, "", imported.level), near)
+
+
+def _innermost_by_line(functions: Sequence[Function]) -> list[Function]:
+    """Per line of a file, of whose functions the first is its top."""
+    top, *inside = functions
+    spans = [(getattr(each.node, "lineno", 0), getattr(each.node, "end_lineno", 0), each) for each in inside]
+    found = [top] * (1 + max((last for _, last, _ in spans), default=0))
+    for first, last, each in sorted(spans, key=lambda span: span[0]):
+        found[first : last + 1] = [each] * (last + 1 - first)
+    return found
 
 
 def _nearest(found: Sequence[Defined], near: SourceFile | None) -> Defined | None:

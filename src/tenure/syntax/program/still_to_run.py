@@ -8,8 +8,9 @@ Python or a library calls by names of their own, lambdas, and what a decorator t
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 
 from tenure.model.source import SourceFile
@@ -25,9 +26,9 @@ _MAKERS = frozenset({"cls", "type", "__class__", "replace"})
 """With these an object is made without its class's name."""
 _KNOWN_BASES = frozenset(
     {"object", "ABC", "Protocol", "Generic", "NamedTuple", "TypedDict", "Enum", "IntEnum", "StrEnum", "Exception"}
-    | {"Dataset", "IterableDataset", "Module"}
 )
-"""Classes that call methods of those below them by few names of their own."""
+_KNOWN_OF_TORCH = frozenset({"Dataset", "IterableDataset", "Module"})
+"""Classes that call methods of those below them by few names of their own; others of these names may call any."""
 _CALLED_BY_BASES = frozenset({"forward", "train", "extra_repr", "get_extra_state", "set_extra_state"})
 _KNOWN_DECORATORS = frozenset(
     {"property", "cached_property", "staticmethod", "classmethod", "abstractmethod", "override", "overload", "wraps"}
@@ -35,6 +36,8 @@ _KNOWN_DECORATORS = frozenset(
     | {"dataclass", "compile", "ignore", "export", "unused"}
 )
 """They hand the function on to its own name alone."""
+_BY_TEXT = ("eval", "exec", "globals", "locals")
+"""With these a function is called by a text that is made up."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,15 @@ class _Start:
 _FROM_THE_TOP = _Start(0, None)
 
 
+def can_be_told(program: Program, running: Iterable[Running]) -> bool:
+    """Whether names say what may run: all files can be parsed, each running line is in a function of one, and nothing
+    is called by its text."""
+    if program.failures or any(program.names.innermost_at(each.source, each.line) is None for each in running):
+        return False
+    by_text = (call for name in _BY_TEXT for each in program.calling.get(name, ()) for call in each.calls_of(name))
+    return not any(isinstance(call.func, ast.Name) for call in by_text)
+
+
 class StillToRun:
     """The functions of a program that may run yet, the running ones from a line on."""
 
@@ -63,6 +75,7 @@ class StillToRun:
         self._program = program
         self._starts = _starts(program, running)
         self._names: set[tuple[str, bool]] = set()
+        self._modules: set[str] = set()
         self._waiting = [node for function, start in self._starts.items() for node in _own_nodes(function, start)]
         self._functions: set[Function] = set()
         self._enter(each for each in program.functions if _may_run_at_any_time(program, each))
@@ -84,6 +97,9 @@ class StillToRun:
             self._import(node.name)
         elif isinstance(node, ast.ImportFrom) and node.module:
             self._import(node.module)
+        elif isinstance(node, ast.MatchClass):
+            for name in node.kwd_attrs:
+                self._name(name, is_plain=False)
 
     def _name(self, name: str, *, is_plain: bool) -> None:
         """`is_plain`: a variable's name, which no method goes by."""
@@ -100,9 +116,19 @@ class StillToRun:
                 self._enter(each for key, each in base.methods.items() if key in _MAKING)
 
     def _import(self, module: str) -> None:
-        for top in self._program.functions:
-            if top.qualname == MODULE and PurePath(top.source.path).stem == module.rpartition(".")[2]:
-                self._enter([top])
+        """What is imported, and the packages that it is in."""
+        for name in set(module.split(".")) - self._modules:
+            self._modules.add(name)
+            self._enter(self._tops.get(name, ()))
+
+    @cached_property
+    def _tops(self) -> Mapping[str, Sequence[Function]]:
+        """The files of the program by the last name that they are imported by."""
+        found: dict[str, list[Function]] = {}
+        for top in (each for each in self._program.functions if each.qualname == MODULE):
+            path = PurePath(top.source.path)
+            found.setdefault(path.parent.name if path.stem == "__init__" else path.stem, []).append(top)
+        return found
 
     def _enter(self, functions: Iterable[Function]) -> None:
         for function in functions:
@@ -115,8 +141,7 @@ def _starts(program: Program, running: Iterable[Running]) -> dict[Function, _Sta
     """Of each function that runs where it goes on, and so of whoever may have called it and is not known to run."""
     lines: dict[Function, list[int]] = {}
     for each in running:
-        function = program.names.innermost_at(each.source, each.line)
-        if function is not None:
+        for function in _running_at(program, each):
             lines.setdefault(function, []).append(each.line)
     waiting = list(lines)
     while waiting:
@@ -129,6 +154,17 @@ def _starts(program: Program, running: Iterable[Running]) -> dict[Function, _Sta
     return {function: _start(function, sorted(at), names) for function, at in lines.items()}
 
 
+def _running_at(program: Program, running: Running) -> Iterator[Function]:
+    """The functions that a line may belong to: a generator that has not begun is at its first decorator."""
+    innermost = program.names.innermost_at(running.source, running.line)
+    if innermost is not None:
+        yield innermost
+    for each in program.names.functions_in(running.source):
+        decorators = getattr(each.node, "decorator_list", ())
+        if any(decorator.lineno <= running.line < getattr(each.node, "lineno", 0) for decorator in decorators):
+            yield each
+
+
 def _start(function: Function, lines: Sequence[int], running: Collection[str]) -> _Start:
     """Where a function that executes one of the lines goes on: at the outermost loop around the first, or at what is
     left of its statement once the call that runs has returned."""
@@ -139,8 +175,15 @@ def _start(function: Function, lines: Sequence[int], running: Collection[str]) -
     innermost = max(around, key=lambda node: node.lineno, default=None)
     if innermost is None or len(lines) > 1:
         return _Start(innermost.lineno if innermost is not None else lines[0], None)
-    calls = [node for node in walk(innermost) if isinstance(node, ast.Call) and called_name(node) in running]
+    calls = [node for node in _of_statement(innermost) if isinstance(node, ast.Call) and called_name(node) in running]
     return _Start(innermost.lineno, calls[0] if len(calls) == 1 else None)
+
+
+def _of_statement(statement: ast.stmt) -> Iterator[ast.AST]:
+    """What stands in a statement itself, without the statements inside of it."""
+    for part in children(statement):
+        if not isinstance(part, (ast.stmt, ast.excepthandler, ast.match_case)):
+            yield from walk(part)
 
 
 def _own_nodes(function: Function, start: _Start) -> Iterator[ast.AST]:
@@ -168,13 +211,14 @@ def _named_without_a_call(program: Program) -> Iterator[tuple[str, bool]]:
             if isinstance(node, (ast.Lambda, ast.GeneratorExp)):
                 yield from _names_in(node)
             elif isinstance(node, ast.ClassDef):
+                yield from ((node.name, True) for each in node.decorator_list if _hands_on(each))
                 yield from ((name, False) for part in node.body for name in _named_in_class(part))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value, False
             elif isinstance(node, ast.alias) and node.asname:
                 yield node.name, True
             elif id(node) not in plainly and isinstance(getattr(node, "ctx", None), ast.Load):
-                yield from (each for each in _named_by(node) if not _are_properties(program, each[0]))
+                yield from (each for each in _named_by(node) if each[1] or not _are_properties(program, each[0]))
 
 
 def _named_plainly(node: ast.AST) -> Iterator[ast.AST]:
@@ -216,21 +260,25 @@ def _may_run_at_any_time(program: Program, function: Function) -> bool:
     """Whether Python or a library may call it by a name of its own, or a decorator has it."""
     if function.qualname == MODULE or function.name in _MAKING:
         return False
-    decorators = (decorator_name(each).rpartition(".")[2] for each in getattr(function.node, "decorator_list", ()))
-    if function.name.startswith("__") or any(name not in _KNOWN_DECORATORS for name in decorators):
+    if function.name.startswith("__") or any(map(_hands_on, getattr(function.node, "decorator_list", ()))):
         return True
     if not function.class_name or function.owner is None:
         return False
     return any(_may_call(program, cls, function.name) for cls in program.relatives(function.owner))
 
 
+def _hands_on(decorator: ast.expr) -> bool:
+    """Whether a decorator may give what it is put on to others."""
+    return decorator_name(decorator).rpartition(".")[2] not in _KNOWN_DECORATORS
+
+
 def _may_call(program: Program, cls: Class, method: str) -> bool:
     """Whether a base class of another's may call a method of this name."""
     for base in cls.bases:
         name = base.rpartition(".")[2]
-        if name in _KNOWN_BASES or program.names.class_of(base, cls.source) is not None:
-            continue
-        return True
+        is_torchs = name in _KNOWN_OF_TORCH and program.names.full_name(base, cls.source).startswith("torch.")
+        if not (is_torchs or name in _KNOWN_BASES or program.names.class_of(base, cls.source) is not None):
+            return True
     return method in _CALLED_BY_BASES or (method.startswith("_") and any(map(_is_module, cls.bases)))
 
 

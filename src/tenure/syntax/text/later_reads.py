@@ -42,9 +42,14 @@ def is_read_later(
     loops = [node for node in around if isinstance(node, _LOOPS)]
     first = max((node.lineno for node in (loops if loops and not waits else around)), default=line)
     innermost = max(around, key=lambda node: node.lineno, default=None)
-    if called and innermost is not None and not loops and not hasattr(innermost, "body"):
+    if called and innermost is not None and not loops and not inner_bodies(innermost):
         first = (innermost.end_lineno or first) + 1
-    return any(mention < 0 or mention >= first or _comes_again(loops, mention, name) for mention in _reads(scope, name))
+    try:
+        return any(
+            mention < 0 or mention >= first or _comes_again(loops, mention, name) for mention in _reads(scope, name)
+        )
+    except RecursionError:  # a sum of more than a thousand terms
+        return True
 
 
 def is_handed_on(source: SourceFile, function: str, name: str, line: int) -> bool:

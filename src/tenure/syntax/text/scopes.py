@@ -60,6 +60,8 @@ class Loop:
     body_end_line: int
 
 
+UNNAMED_BASE = "?"
+
 _TREES: WeakValueDictionary[SourceFile, ast.Module] = WeakValueDictionary()
 
 
@@ -240,7 +242,7 @@ def text_around(source: SourceFile, line: int) -> str:
         around = []
     innermost = max(around, key=lambda scope: scope.line, default=None)
     first, last = (innermost.line, innermost.end_line) if innermost is not None else (line, line)
-    return "\n".join(source.text.splitlines()[first - 1 : last])
+    return "\n".join(source.text.split("\n")[first - 1 : last])
 
 
 def enclosing_function(source: SourceFile, line: int) -> str:
@@ -280,11 +282,15 @@ def class_bases(source: SourceFile) -> dict[str, tuple[str, ...]]:
     return dict(_class_bases(parse(source).body, ""))
 
 
+def base_names(node: ast.ClassDef) -> tuple[str, ...]:
+    """The bases of a class as written, without arguments; `UNNAMED_BASE` for one that a call makes."""
+    return tuple(dotted(base).removesuffix("[]") or UNNAMED_BASE for base in node.bases)
+
+
 def _class_bases(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     for node in statements(body):
         if isinstance(node, ast.ClassDef):
-            bases = (dotted(base).removesuffix("[]") for base in node.bases)
-            yield prefix + node.name, tuple(filter(None, bases))
+            yield prefix + node.name, base_names(node)
             yield from _class_bases(node.body, f"{prefix}{node.name}.")
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from _class_bases(node.body, f"{prefix}{node.name}.<locals>.")
