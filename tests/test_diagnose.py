@@ -92,6 +92,17 @@ def test_the_same_finding_of_several_ranks_is_told_once_with_the_most_bytes() ->
     assert merge("run", [rank(0, small, other, steps=9), rank(1, large)]) == Diagnosis("run", 10, (large, other))
 
 
+def test_findings_of_programs_in_two_folders_stay_two() -> None:
+    """As the stages of a shell script, each of which has its `train.py`."""
+    one = found("a")
+    two = found("a", holder=replace(one.holder, file="/projects/stage2/train.py"), retained_bytes=900 * MIB)
+
+    merged = merge("run", [rank(0, one), rank(0, two)]).findings
+
+    assert [each.holder.file for each in merged] == [two.holder.file, one.holder.file]
+    assert len({each.fingerprint for each in merged}) == 2
+
+
 def test_the_same_place_found_by_two_rules_is_two_findings() -> None:
     one, two = found("a"), found("a", rule="TN101", name="loss-kept-with-graph", retained_bytes=900 * MIB)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
+import posixpath
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -175,9 +175,9 @@ def _explain_all(suspects: tuple[Suspect, ...], idle: Sequence[Suspect], evidenc
     carried = explain(parts.changed(suspects, give_peak_figures, idle), all_rules(), sources, parts=parts)
     peak = explain(idle, all_rules(), sources, parts=parts)
     sure = [finding for finding in carried if finding.symptom == "peak" and _is_sure(finding)]
-    told = {place for finding in sure for place in finding.cut}
+    told = {place for finding in sure for place in finding.cut if place.file is not None}
     new = [f for f in peak if told.isdisjoint(f.cut) and not any(hangs_below(f, other) for other in sure)]
-    better = {place for finding in new if _is_sure(finding) for place in finding.cut}
+    better = {place for finding in new if _is_sure(finding) for place in finding.cut if place.file is not None}
     kept = [f for f in carried if f.symptom != "peak" or _is_sure(f) or better.isdisjoint(f.cut)]
     kept = [f for f in kept if f.rule != "TN900" or not any(hangs_below(f, other) for other in new)]
     named = tuple(f for f in (*kept, *new) if not _is_nameless_guess(f))
@@ -197,15 +197,23 @@ def _hangs_on_a_name(finding: Finding) -> bool:
 
 
 def _told_apart(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings of one process, so that no two of one rule have the same fingerprint."""
-    told: list[Finding] = []
-    count: Counter[tuple[str, str]] = Counter()
-    for finding in findings:
-        count[finding.rule, finding.fingerprint] += 1
-        number = count[finding.rule, finding.fingerprint]
-        mark = fingerprint_of(f"{finding.fingerprint} {number}") if number > 1 else finding.fingerprint
-        told.append(dataclasses.replace(finding, fingerprint=mark))
+    """The findings, so that no two of one rule have the same fingerprint. Which is the first of them is told by their
+    holders, for what they hold changes from run to run."""
+    findings = tuple(findings)
+    alike: dict[tuple[str, str], list[int]] = {}
+    for at, finding in enumerate(findings):
+        alike.setdefault((finding.rule, finding.fingerprint), []).append(at)
+    told = list(findings)
+    for (_, fingerprint), places in alike.items():
+        for number, at in enumerate(sorted(places, key=lambda at: _holder_in_order(findings[at])), start=1):
+            mark = fingerprint_of(f"{fingerprint} {number}") if number > 1 else fingerprint
+            told[at] = dataclasses.replace(findings[at], fingerprint=mark)
     return tuple(told)
+
+
+def _holder_in_order(finding: Finding) -> tuple[str, str, int]:
+    holder = finding.holder
+    return posixpath.basename(holder.file or ""), holder.expression, holder.line or 0
 
 
 def _is_allowed(finding: Finding, sources: Mapping[str, SourceFile]) -> bool:
@@ -219,7 +227,7 @@ def _is_sure(finding: Finding) -> bool:
 
 
 def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:
-    """One diagnosis of several processes: the same finding (by fingerprint) of several ranks is told once."""
+    """One diagnosis of several processes: the same finding (by fingerprint and file) of several ranks is told once."""
     return Diagnosis(
         recording=path,
         steps=max(diagnosis.steps for diagnosis in diagnoses),
@@ -234,14 +242,14 @@ def merge(path: str, diagnoses: Sequence[Diagnosis]) -> Diagnosis:
 
 
 def _merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    best: dict[tuple[str, str], Finding] = {}
+    best: dict[tuple[str, str, str | None], Finding] = {}
     for finding in findings:
-        key = (finding.rule, finding.fingerprint)
+        key = (finding.rule, finding.fingerprint, finding.holder.file)
         ranks = finding.ranks + best[key].ranks if key in best else finding.ranks
         if key not in best or _rank(finding) < _rank(best[key]):
             best[key] = finding
         best[key] = dataclasses.replace(best[key], ranks=tuple(sorted(set(ranks))))
-    return tuple(sorted(best.values(), key=_rank))
+    return _told_apart(sorted(best.values(), key=_rank))
 
 
 def _sum_known(numbers: Iterable[int | None]) -> int | None:

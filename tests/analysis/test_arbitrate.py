@@ -73,6 +73,45 @@ def test_several_releases_that_one_reference_keeps_are_one_finding() -> None:
     assert kept.evidence[-1] == {"kind": "merged", "messages": ["second"]}
 
 
+def test_what_two_releases_have_in_common_counts_once() -> None:
+    one = told("TN401", 1, 2, symptom="survivor", growth_bytes_per_step=None)
+    other = replace(one, storages=frozenset({(2, MIB), (3, MIB)}), message="second", fingerprint="f2")
+    assert short(explain_bytes_once([one, other])) == [("TN401", 3)]
+
+
+def test_what_is_added_to_a_finding_is_never_what_another_tells() -> None:
+    strong = told("TN101", 1, 2, holder=held_in("first"))
+    whole = told("TN404", 1, symptom="survivor", growth_bytes_per_step=None, holder=held_in("optimizer"))
+    inside = told("TN203", 1, 2, 3, holder=replace(held_in("optimizer.state[*]"), line=5))
+    assert short(explain_bytes_once([strong, whole, inside])) == [("TN101", 2), ("TN203", 1)]
+
+    ring, on_other = on_ctx("TN103", 5, 6, symptom="cycle"), on_ctx("TN103", 1, 2, 7, confidence="likely")
+    assert short(explain_bytes_once([strong, ring, on_other])) == [("TN101", 2), ("TN103", 3)]
+
+    sums = replace(held_in("m['a'].sum"), name="sum")
+    lists = [
+        told("TN202", 3, 5, 6, 7, holder=sums),
+        told("TN202", 1, 2, 4, holder=replace(sums, expression="m['b'].sum")),
+    ]
+    assert short(explain_bytes_once([strong, *lists])) == [("TN101", 2), ("TN202", 5)]
+
+
+def test_what_one_statement_adds_in_several_places_grows_by_the_sum() -> None:
+    sums = replace(held_in("m['a'].sum"), name="sum")
+    first = told("TN202", 3, 5, holder=sums)
+    second = told("TN202", 1, holder=replace(sums, expression="m['b'].sum"), growth_bytes_per_step=5.0 * MIB)
+    (kept,) = explain_bytes_once([first, second])
+    assert (kept.retained_bytes, kept.growth_bytes_per_step) == (3 * MIB, 6.0 * MIB)
+
+
+def test_one_reference_in_common_does_not_hide_more_memory_behind_another() -> None:
+    loss, cache = CutReference("loss", "train.py", 10), CutReference("cache", "train.py", 20)
+    small = carried("TN102", 1, cut=(loss,))
+    large = carried("TN106", *range(50, 60), at=5, confidence="likely", cut=(loss, cache))
+    assert short(explain_bytes_once([small, large])) == [("TN102", 1), ("TN106", 10)]
+    assert short(explain_bytes_once([small, replace(large, cut=(loss,))])) == [("TN102", 1)]
+
+
 def test_a_collection_inside_of_what_is_named_already_adds_its_bytes_there() -> None:
     whole = told("TN404", 1, symptom="survivor", growth_bytes_per_step=None, holder=held_in("optimizer"))
     inside = told("TN203", 1, 2, 3, holder=held_in("optimizer.state[*]"))

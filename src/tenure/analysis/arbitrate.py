@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeAlias
 
 from tenure.analysis.heap.graph import is_hook_table
 from tenure.analysis.heap.storage_facts import bytes_of
 from tenure.analysis.same_holder import join_same_holder, table_of, with_other
 from tenure.model.experiment import all_drops
 from tenure.model.finding import CutReference, Finding, evidence_of
+
+_Storages: TypeAlias = frozenset[tuple[int, int]]
 
 MOSTLY = 0.8
 """A finding of which others explain this share says nothing new."""
@@ -37,14 +40,15 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     kept: list[Finding] = []
     for finding in sorted(join_same_holder(_merge_alike(findings)), key=_weakness):
         shared = {at: found for at, other in enumerate(kept) if (found := _shared(finding, other))}
-        explained = bytes_of(frozenset().union(*shared.values()))
+        known = _Storages().union(*shared.values())
+        explained = bytes_of(known)
         around = next((at for at, other in enumerate(kept) if _is_part(finding, other)), None)
         if around is not None:
-            kept[around] = _with_part(kept[around], finding)
+            kept[around] = _with_part(kept[around], finding, known)
         elif (
             ctx := next((at for at, other in enumerate(kept) if _is_same_function(finding, other)), None)
         ) is not None:
-            kept[ctx] = _with_same_function(kept[ctx], finding)
+            kept[ctx] = _with_same_function(kept[ctx], finding, known)
         elif (same := next((at for at, other in enumerate(kept) if _is_same_peak(finding, other)), None)) is not None:
             kept[same] = with_other(
                 kept[same], finding, min(each.retained_bytes or 0 for each in (finding, kept[same]))
@@ -54,7 +58,7 @@ def explain_bytes_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         elif (
             one := next((at for at, other in enumerate(kept) if _is_same_statement(finding, other)), None)
         ) is not None:
-            kept[one] = _with_same_statement(kept[one], finding)
+            kept[one] = _with_same_statement(kept[one], finding, known)
         elif not explained:
             kept.append(finding)
         elif explained >= MOSTLY * bytes_of(finding.storages):
@@ -122,9 +126,13 @@ def _is_told_by_cut(finding: Finding, other: Finding) -> bool:
 
 
 def _is_same_peak(finding: Finding, other: Finding) -> bool:
-    """Whether two findings tell, of one reference made by one statement, what it carries past its use."""
+    """Whether two findings tell, of one reference made by one statement, what it carries past its use; not where the
+    weaker has further references, and more memory."""
     both = finding.symptom == other.symptom == "peak" and finding.ranks == other.ranks
-    return both and any(cut.file is not None for cut in set(finding.cut) & set(other.cut))
+    if not both or all(cut.file is None for cut in set(finding.cut) & set(other.cut)):
+        return False
+    more = bytes_of(finding.storages - other.storages)
+    return set(finding.cut) <= set(other.cut) or more <= bytes_of(other.storages)
 
 
 def _is_same_function(finding: Finding, other: Finding) -> bool:
@@ -138,23 +146,29 @@ def _is_same_function(finding: Finding, other: Finding) -> bool:
     return finding.ranks == other.ranks and (finding.rule == _ON_CTX or only_there)
 
 
-def _with_same_function(finding: Finding, part: Finding) -> Finding:
-    """The finding with what else lasts on the ctx, each storage once; what is carried for a step adds nothing."""
-    more = part.storages - finding.storages
+def _with_same_function(finding: Finding, part: Finding, known: _Storages) -> Finding:
+    """The finding with what else lasts on the ctx, each storage once; what is carried for a step adds nothing, nor what
+    others tell."""
+    more = part.storages - finding.storages - known
     told = with_other(finding, part, bytes_of(part.storages))
     if part.symptom == "peak":
         return told
-    is_new = bytes_of(more) > (1 - MOSTLY) * bytes_of(part.storages)
     return dataclasses.replace(
         told,
         cut=tuple(dict.fromkeys((*finding.cut, *part.cut))),
         retained_bytes=(finding.retained_bytes or 0) + bytes_of(more),
         num_objects=finding.num_objects + len(more),
-        growth_bytes_per_step=_sum_of_rates(finding, part) if is_new else finding.growth_bytes_per_step,
+        growth_bytes_per_step=(
+            _sum_of_rates(finding, part) if _is_mostly_new(more, part) else finding.growth_bytes_per_step
+        ),
         explains=(*finding.explains, *part.explains),
         storages=finding.storages | part.storages,
         drops=all_drops((finding, part)),
     )
+
+
+def _is_mostly_new(more: _Storages, part: Finding) -> bool:
+    return bytes_of(more) > (1 - MOSTLY) * bytes_of(part.storages)
 
 
 def _sum_of_rates(*findings: Finding) -> float | None:
@@ -162,9 +176,10 @@ def _sum_of_rates(*findings: Finding) -> float | None:
     return sum(rates) if rates else None
 
 
-def _with_part(finding: Finding, part: Finding) -> Finding:
-    """The finding with the bytes, and the growth, of a collection inside of what it names."""
-    more = part.storages - finding.storages
+def _with_part(finding: Finding, part: Finding, known: _Storages) -> Finding:
+    """The finding with the bytes, and the growth, of a collection inside of what it names, but those that others
+    tell."""
+    more = part.storages - finding.storages - known
     return dataclasses.replace(
         with_other(finding, part, bytes_of(part.storages)),
         retained_bytes=(finding.retained_bytes or 0) + bytes_of(more),
@@ -175,14 +190,16 @@ def _with_part(finding: Finding, part: Finding) -> Finding:
     )
 
 
-def _with_same_statement(finding: Finding, part: Finding) -> Finding:
-    """The finding with the references of another one that the same statement fills, and its bytes where both were seen
-    at once."""
-    more = part.storages - finding.storages if _seen_together(finding, part) else frozenset()
+def _with_same_statement(finding: Finding, part: Finding, known: _Storages) -> Finding:
+    """The finding with the references of another one that the same statement fills, and its bytes and growth where both
+    were seen at once, but those that others tell."""
+    more = part.storages - finding.storages - known if _seen_together(finding, part) else frozenset()
+    grows_too = finding.symptom == part.symptom and _is_mostly_new(more, part)
     return dataclasses.replace(
         with_other(finding, part, bytes_of(part.storages)),
         cut=tuple(dict.fromkeys((*finding.cut, *part.cut))),
         retained_bytes=(finding.retained_bytes or 0) + bytes_of(more),
+        growth_bytes_per_step=_sum_of_rates(finding, part) if grows_too else finding.growth_bytes_per_step,
         storages=finding.storages | more,
         drops=all_drops((finding, part)),
     )
@@ -200,16 +217,18 @@ def _merge_alike(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _merged(group: Sequence[Finding]) -> Finding:
     """One finding of several releases whose memory the same reference holds: the first one's words, all bytes."""
     first = group[0]
+    storages = _Storages().union(*(each.storages for each in group))
+    together = sum(each.retained_bytes or 0 for each in group)
     also = {"kind": "merged", "messages": [each.message for each in group[1:]]}
     return dataclasses.replace(
         first,
-        retained_bytes=sum(each.retained_bytes or 0 for each in group),
+        retained_bytes=min(together, bytes_of(storages)) if all(each.storages for each in group) else together,
         num_objects=sum(each.num_objects for each in group),
         first_step=min(each.first_step for each in group),
         last_step=max(each.last_step for each in group),
         evidence=(*first.evidence, also),
         explains=tuple(key for each in group for key in each.explains),
-        storages=frozenset().union(*(each.storages for each in group)),
+        storages=storages,
         drops=all_drops(group),
     )
 
@@ -230,7 +249,7 @@ def _weakness(finding: Finding) -> tuple[object, ...]:
     )
 
 
-def _shared(one: Finding, other: Finding) -> frozenset[tuple[int, int]]:
+def _shared(one: Finding, other: Finding) -> _Storages:
     return one.storages & other.storages if _seen_together(one, other) else frozenset()
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 
-from tenure.analysis.growth.gained_names import find_gained_names
+from tenure.analysis.growth.gained_names import find_gained_names, find_grown_large
 from tenure.analysis.growth.growing import find_growing, find_growing_out_of_sight
 from tenure.analysis.growth.passing_copies import told_by_what_lasts
 from tenure.analysis.growth.shared_chains import find_shared_chains
@@ -48,6 +48,7 @@ def find_suspects(
     views = [view_searched(each, shapes) for each in searched]
     watched = _watched_moment(views)
     shapes.gaining_names |= frozenset(parts.found(find_gained_names, in_order(views, watched), shapes))
+    shapes.gaining_names |= frozenset(parts.found(find_grown_large, in_order(views, watched)))
     if shapes.gaining_names:
         views = [view_searched(each, shapes) for each in searched]
     by_moment = {moment: in_order(views, moment) for moment in _MOMENTS}
@@ -124,9 +125,12 @@ def _find_host_growth(censuses: Sequence[Census], moment: str) -> tuple[Suspect,
 
 def _told_once(left: Sequence[Suspect], survivors: Sequence[Suspect]) -> list[Suspect]:
     """What only an optimizer keeps of a module that was let go is told with gradients and state, and not again."""
-    told = {(suspect.facts["released"], suspect.facts["released_step"]) for suspect in left}
-    others = [each for each in survivors if (each.facts["released"], each.facts["released_step"]) not in told]
-    return [*left, *others]
+    told = {_what_was_let_go(suspect) for suspect in left}
+    return [*left, *(each for each in survivors if _what_was_let_go(each) not in told)]
+
+
+def _what_was_let_go(suspect: Suspect) -> tuple[object, ...]:
+    return suspect.facts["released"], suspect.facts["released_step"], suspect.facts["module"]
 
 
 def _hangs_on_a_root(suspect: Suspect) -> bool:

@@ -36,6 +36,38 @@ def test_the_head_of_a_loop_is_not_its_body() -> None:
     assert allowed_lines("for x in y:  # tenure: allow TN201\n    a.append(x)\n") == [1]
 
 
+def test_a_comment_that_a_body_begins_with_is_the_first_statements() -> None:
+    assert allowed_lines("x = 1\nfor x in y:\n    # tenure: allow TN201\n    a.append(x)\n    b.append(x)\n") == [3, 4]
+    assert allowed_lines(
+        "match x:\n    case 1:\n        a.append(x)  # tenure: allow TN201\n    case 2:\n        y\n"
+    ) == [3]
+
+
+def test_the_end_of_a_head_of_several_lines_belongs_to_it() -> None:
+    assert allowed_lines("def f(\n    x,\n):  # tenure: allow TN201\n    a.append(x)\n") == [1, 2, 3]
+
+
+def test_decorators_belong_to_what_they_are_put_on() -> None:
+    method = "    @lru_cache(maxsize=None)\n    def f(self):\n        return 1\n"
+    behind, above = method.replace("None)", "None)  # tenure: allow TN201"), f"    # tenure: allow TN201\n{method}"
+    assert allowed_lines(f"class A:\n{behind}") == [2, 3]
+    assert allowed_lines(f"class A:\n{above}") == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# type: ignore  # tenure: allow TN201",
+        "# noqa: E501; tenure: allow TN201",
+        "# tenure: allow TN101 TN201",
+        "# tenure: allow TN101; TN201",
+        "# tenure: allow TN101  # tenure: allow TN201",
+    ],
+)
+def test_a_comment_may_stand_behind_another_and_part_its_codes_as_people_do(comment: str) -> None:
+    assert allowed_lines(f"a.append(x)  {comment}\n") == [1]
+
+
 def test_a_file_is_allowed_before_its_first_statement_only() -> None:
     docstring = '"""What it does."""\n'
     at_top = docstring + "# tenure: allow-file TN201\nimport torch\na.append(x)\n"

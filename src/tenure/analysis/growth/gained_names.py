@@ -12,7 +12,9 @@ import numpy as np
 
 from tenure.analysis.growth.trend import find_trend
 from tenure.analysis.heap.groups import ELEMENT, Shapes, View, weigh
+from tenure.analysis.heap.wording import LARGE_CONTAINER
 
+_DICTS = ("dict", "OrderedDict", "defaultdict")
 FEWEST_NAMES = 4
 """That came later than the first census: a program binds its last attributes in its first steps."""
 
@@ -37,3 +39,27 @@ def find_gained_names(views: Sequence[View], shapes: Shapes) -> frozenset[int]:
         if counts[-1] - counts[0] >= FEWEST_NAMES and find_trend(steps, counts.tolist()).kind == "growing":
             found.add(owner)
     return frozenset(found)
+
+
+def find_grown_large(views: Sequence[View]) -> frozenset[int]:
+    """Shapes of dicts that are told by their keys' names in some censuses and, because they got more keys, by elements
+    in later ones: what one key holds would seem to end there, and something else to begin. One pass over each
+    census."""
+    small: set[int] = set()
+    grown: set[int] = set()
+    for view in views:
+        lengths = _lengths_of_dicts(view)
+        grown |= {shape for shape, length in lengths.items() if length >= LARGE_CONTAINER and shape in small}
+        small |= {shape for shape, length in lengths.items() if length < LARGE_CONTAINER}
+    return frozenset(grown)
+
+
+def _lengths_of_dicts(view: View) -> dict[int, int]:
+    """Per shape of dicts that are no object's attributes: the length of the smallest."""
+    nodes = view.census.nodes
+    named = np.array([name.rpartition(".")[2] in _DICTS for name in (*view.census.strings, "")])
+    chosen = np.flatnonzero(named[nodes.type] & ~view.graph.instance_tables & (view.shape >= 0))
+    found: dict[int, int] = {}
+    for shape, length in zip(view.shape[chosen].tolist(), nodes.length[chosen].tolist(), strict=True):
+        found[shape] = min(found.get(shape, length), length)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from tenure.analysis.heap.chain_entries import chain_entries
 from tenure.analysis.heap.chosen_holder import Chosen, choose_holder, is_of_library
 from tenure.analysis.heap.cuts import freed_storages
 from tenure.analysis.heap.graph import Graph, own_references, unquoted
-from tenure.analysis.heap.groups import View
+from tenure.analysis.heap.groups import View, fingerprint_of
 from tenure.analysis.heap.held_group import Group, heaviest
 from tenure.analysis.heap.holders import Droppable, holding_reference
 from tenure.analysis.heap.library_slots import slot_facts
@@ -43,6 +43,12 @@ class Measured:
     period: int | None = None
     copies_of: str = ""
     facts: dict[str, object] = field(default_factory=dict)
+
+
+def told_by_holder(suspect: Suspect) -> Suspect:
+    """The suspect with a fingerprint that tells who holds it, where the one it has says only what is held: of two of a
+    kind a baseline knows which one is new."""
+    return replace(suspect, fingerprint=fingerprint_of(f"{suspect.fingerprint} {suspect.holder.expression}"))
 
 
 def assemble_suspect(group: Group, *, symptom: Symptom, measured: Measured, fingerprint: str) -> Suspect:

@@ -34,8 +34,11 @@ _SHORT_CHAIN = 4
 """Links: records are nested a few times."""
 _GAINING = ("list", "dict", "set", "collections.deque", "collections.OrderedDict", "collections.defaultdict")
 _BOUNDED = re.compile(r"\d+")
-_OF_ONE_RUN = re.compile(r"\b0x[0-9A-Fa-f]+|(?<![\w.])/(?:[^\s/'\"]+/)+|(?<=thread Thread-)\d+")
-"""Addresses, folders of absolute paths, and the numbers that threads get."""
+_OF_ONE_RUN = re.compile(
+    r"\b0x[0-9A-Fa-f]+|(?<=thread Thread-)\d+"
+    r"|(?<=['\"])(?:/|…|[A-Za-z]:[\\/])[^'\"]*[\\/](?=[^'\"\\/]*['\"])|(?<![\w.])/(?:[^\s/'\"]+/)+"
+)
+"""Addresses, the numbers that threads get, and folders of absolute paths: where one is quoted all up to the name."""
 
 
 @dataclass
@@ -415,7 +418,8 @@ def _key(graph: Graph, reference: int, kind: ReferenceKind, node: int, *, by_nam
         return f".{attribute}" if by_name and not _BOUNDED.fullmatch(attribute) else f"{ELEMENT} {type_name}"
     if kind in _ELEMENTS:
         source = int(graph.census.references.source[reference])
-        named = kind == ReferenceKind.ITEM and label != unquoted(label) and not _BOUNDED.search(label)
+        name = _OF_ONE_RUN.sub("", label)
+        named = kind == ReferenceKind.ITEM and name != unquoted(name) and not _BOUNDED.search(name)
         if by_name and named and graph.census.nodes.length[source] < LARGE_CONTAINER:
             return f"[{label}]"
         return f"{ELEMENT} {type_name}"

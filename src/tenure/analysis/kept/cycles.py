@@ -49,10 +49,10 @@ def below_rings(graph: Graph) -> Bools:
 
 
 def _by_signature(islands: tuple[Island, ...]) -> dict[str, tuple[Island, ...]]:
-    found: dict[str, tuple[Island, ...]] = {}
+    found: dict[str, list[Island]] = {}
     for island in islands:
-        found[island.signature] = (*found.get(island.signature, ()), island)
-    return found
+        found.setdefault(island.signature, []).append(island)
+    return {signature: tuple(alike) for signature, alike in found.items()}
 
 
 def _matters(

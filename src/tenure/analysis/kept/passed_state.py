@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of
+from tenure.analysis.heap.assemble import Measured, assemble_suspect, drops_of, told_by_holder
 from tenure.analysis.heap.graph import Graph
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group
@@ -158,7 +158,7 @@ def _suspect(
         fingerprint=fingerprint_of(f"passed state {last.graph.type_names[optimizer]} {module}"),
     )
     entries = (Droppable(states[-1][each].reference) for each in sorted(rested))
-    return replace(suspect, drops=drops_of(last.graph, entries))
+    return told_by_holder(replace(suspect, drops=drops_of(last.graph, entries)))
 
 
 _FROZEN_NOW = "they ask for no gradient; whether steps change them cannot be seen"

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Measured, assemble_suspect
+from tenure.analysis.heap.assemble import Measured, assemble_suspect, told_by_holder
 from tenure.analysis.heap.graph import own_references, reach
 from tenure.analysis.heap.groups import View, fingerprint_of, in_program_order, series_of_nodes
 from tenure.analysis.heap.held_group import Group
@@ -294,7 +294,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Replaced]) -> Suspect | N
     if size < max(LEAST_BYTES, LEAST_SHARE * int(last.census.storages.bytes.sum())):
         return None
     alive = [_memory(view, addresses, identities) for view in ordered]
-    return assemble_suspect(
+    suspect = assemble_suspect(
         Group(last, memory, memory),
         symptom="survivor",
         measured=Measured(
@@ -309,6 +309,7 @@ def _suspect(ordered: Sequence[View], group: Sequence[_Replaced]) -> Suspect | N
         ),
         fingerprint=fingerprint_of(f"{_WORDS[first.went]} {first.type_name} {first.name}"),
     )
+    return told_by_holder(suspect)
 
 
 def _memory(view: View, addresses: frozenset[int], identities: frozenset[int]) -> Ints:

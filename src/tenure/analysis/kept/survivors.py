@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenure.analysis.heap.assemble import Measured, assemble_suspect
+from tenure.analysis.heap.assemble import Measured, assemble_suspect, told_by_holder
 from tenure.analysis.heap.carriers import (
     by_an_attribute,
     by_the_functions_name,
@@ -129,8 +129,8 @@ def _suspect(
         fingerprint=fingerprint_of(f"survivor {release.type_name} {release.name}"),
     )
     if in_tables:
-        return by_the_librarys_table(found)
-    return by_an_attribute(with_parts(found, last, held_by))
+        return told_by_holder(by_the_librarys_table(found))
+    return told_by_holder(by_an_attribute(with_parts(found, last, held_by)))
 
 
 def _by_the_carrier(view: View, held_by: tuple[Droppable, ...], nodes: Ints, release: Release) -> tuple[Droppable, ...]:

@@ -5,6 +5,7 @@ The rate is that of censuses, a dozen points without noise of their own; for lon
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -63,7 +64,7 @@ def _interval(series: Series, values: Sequence[int], rate: float | None) -> Inte
 
 
 def _forecast(rate: float, of_bytes: Interval, room: Room | None, each: float | None) -> Forecast | None:
-    if room is None or each is None:
+    if room is None or each is None or not math.isfinite(each):
         return None
     left = room.left_bytes
     soonest, latest = left / of_bytes[1], left / of_bytes[0]

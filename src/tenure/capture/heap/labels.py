@@ -12,6 +12,7 @@ import functools
 import gc
 import itertools
 import queue
+import re
 import sys
 import threading
 import types
@@ -33,10 +34,14 @@ _MAX_KEY = 60
 
 
 def key_text(key: object) -> str:
-    """A dict key as it would be written, without calling user code: other objects read `<TypeName>`."""
+    """A dict key as it would be written, without calling user code: other objects read `<TypeName>`. Of a long one the
+    beginning, of a long path the end: what tells it from others, whatever folder it lies in."""
     if id(type(key)) in _PLAIN_KEYS:
         text = repr(key)
-        return text if len(text) <= _MAX_KEY else text[: _MAX_KEY - 1] + "…"
+        if len(text) <= _MAX_KEY:
+            return text
+        is_path = type(key) is str and re.match(r"/|[A-Za-z]:[\\/]", key)
+        return f"{text[0]}…{text[2 - _MAX_KEY :]}" if is_path else text[: _MAX_KEY - 1] + "…"
     if type(key) is tuple and len(key) <= 4:
         return "(" + ", ".join(key_text(item) for item in key) + ("," if len(key) == 1 else "") + ")"
     return f"<{name_of(type(key))}>"

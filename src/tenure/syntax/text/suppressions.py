@@ -6,15 +6,17 @@ import ast
 import io
 import re
 import tokenize
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.scopes import inner_bodies, parse
 from tenure.syntax.text.tree_walks import walk
 
-_COMMENT = re.compile(r"#\s*tenure:\s*(allow|allow-file)\s+(TN\d{3}(?:\s*,\s*TN\d{3})*)\b")
+_COMMENT = re.compile(r"[#;]\s*tenure:\s*(allow|allow-file)\s+(TN\d{3}(?:[\s,;]+TN\d{3})*)\b")
+"""Other comments may stand before it: `# type: ignore  # tenure: allow TN101`."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,9 @@ class _Allowed:
 def is_allowed(source: SourceFile, line: int, code: str) -> bool:
     """Whether a comment allows rule `code` at the statement on `line`.
 
-    The comment stands on any line of the statement, or alone right above it; `allow-file` stands before the file's
-    first statement (a docstring may precede it) and holds for all lines. Costs one pass over the tokens of a file
-    that holds such a comment.
+    The comment stands on any line of the statement, its decorators included, or alone right above it; `allow-file`
+    stands before the file's first statement (a docstring may precede it) and holds for all lines. Costs one pass over
+    the tokens of a file that holds such a comment.
     """
     if "tenure:" not in source.text:
         return False
@@ -52,14 +54,12 @@ def _allowed(source: SourceFile) -> _Allowed:
         line = token.start[0]
         if token.line.lstrip().startswith("#"):
             alone.add(line)
-        found = _COMMENT.match(token.string)
-        if not found:
-            continue
-        codes = frozenset(re.split(r"\s*,\s*", found[2]))
-        if found[1] == "allow":
-            by_line[line] = codes
-        elif line < start:
-            everywhere |= codes
+        for found in _COMMENT.finditer(token.string):
+            codes = frozenset(re.split(r"[\s,;]+", found[2]))
+            if found[1] == "allow":
+                by_line[line] = by_line.get(line, frozenset()) | codes
+            elif line < start:
+                everywhere |= codes
     return _Allowed(frozenset(everywhere), by_line, frozenset(alone))
 
 
@@ -98,16 +98,26 @@ def _spans(source: SourceFile) -> dict[int, tuple[int, int]]:
         tree = parse(source)
     except SourceError:
         return found
+    lines = source.text.split("\n")
     for node in walk(tree):
         if isinstance(node, ast.stmt):
-            span = node.lineno, _head_end(node)
+            span = _first_line(node), _head_end(node, lines)
             for line in range(span[0], span[1] + 1):
                 found[line] = max(found.get(line, span), span)
     return found
 
 
-def _head_end(node: ast.stmt) -> int:
-    body = getattr(node, "body", None)
-    if isinstance(body, list) and body:
-        return max(node.lineno, int(body[0].lineno) - 1)
-    return node.end_lineno or node.lineno
+def _first_line(node: ast.stmt) -> int:
+    decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(each.lineno for each in decorators)])
+
+
+def _head_end(node: ast.stmt, lines: Sequence[str]) -> int:
+    """The last line of a statement, of a compound one before its body and the comments that this begins with."""
+    inner = inner_bodies(node)
+    if not inner:
+        return node.end_lineno or node.lineno
+    last = (node.cases[0].pattern.lineno if isinstance(node, ast.Match) else _first_line(inner[0][0])) - 1
+    while last > node.lineno and lines[last - 1].strip()[:1] in ("", "#"):
+        last -= 1
+    return max(node.lineno, last)
