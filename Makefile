@@ -50,10 +50,10 @@ format: $(READY) ## rewrite the source in the house's format
 pages: $(READY) ## run every program of the rules' pages under the recorder; `make test` runs the first leak of each page
 	@WHOLE_PAGES=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/test_rule_pages.py
 
-zoo: $(READY) ## diagnose every program of the leak zoo and compare with the truth
+zoo: $(READY) $(REAL) ## diagnose every program of the leak zoo and compare with the truth
 	@$(RUN) benchmarks/zoo_score.py
 
-zoo-programs: $(READY) ## run every program of the leak zoo plainly, leaky and fixed; `make test` runs a sample
+zoo-programs: $(READY) $(REAL) ## run every program of the leak zoo plainly, leaky and fixed; `make test` runs a sample
 	@WHOLE_ZOO=1 OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests/test_zoo.py
 
 NOT_ALONE := lint_rivals lint_speed zoo_beside zoo_rewritings zoo_trees plan_on_cuda zoo_on_cuda zoo_score
