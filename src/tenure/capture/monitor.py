@@ -31,6 +31,7 @@ from tenure.capture.steps.calls import RunningSteps, has_gradients, optimizer_wa
 from tenure.capture.steps.module_calls import ModuleCalls
 from tenure.capture.steps.skipped_steps import ScalerWatch
 from tenure.capture.steps.stopping import Stopper
+from tenure.capture.tensors.storage_serials import ask_early
 from tenure.capture.writing.census_writing import TakeCensus
 from tenure.capture.writing.history_writing import WrittenHistory
 from tenure.capture.writing.journal import Journal
@@ -83,6 +84,7 @@ class Monitor:
             self._guard.run, recorder.optimizers.live, recorder.can_look_at_state, recorder.record_census
         )
         self._compiled = CompiledCalls(self, self._guard, self._modules, self._scalers, recorder.profiler)
+        self._guard.run(ask_early)
         self._guard.run(self._watch_modules)
         call_in_forked_children(self, Monitor.abandon)
 

@@ -276,7 +276,7 @@ class StepRecorder:
     def let_go(self) -> None:
         """Close what is open; nothing is recorded any more."""
         self._samples.close()
-        self._modules.remove()
+        self._modules.close()
         self.profiler.stop("the recording stopped")
         self._journal.close()
         self._counters.close()
@@ -287,9 +287,9 @@ class StepRecorder:
 
     def abandon(self) -> None:
         """Go silent without a trace, in a forked child."""
-        self.profiler.stop("the process was forked")
-        self._samples.abandon()
         self._journal.abandon()
+        self.profiler.abandon()
+        self._samples.abandon()
         self._counters.close()
 
     def _decide(self, moment: str, inputs: Any, elapsed: float, counters: dict[str, int]) -> None:

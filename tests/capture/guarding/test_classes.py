@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import types
 from typing import Any, NoReturn
 
 from tenure.capture.guarding import classes
@@ -51,3 +52,13 @@ def test_a_class_is_made_from_its_bases_also_where_these_are_abstract() -> None:
     found = [classes.is_made_from(cls, base) for cls, base in ((Silent, _Base), (Silent, abstract), (Silent, dict))]
 
     assert found == [True, False, False]
+
+
+def test_a_module_that_loads_lazily_is_not_made_to_and_nothing_else_is_asked() -> None:
+    class Lazy(types.ModuleType):
+        __getattribute__ = _refuse  # type: ignore[assignment]
+
+    module = types.ModuleType.__new__(Lazy)
+    types.ModuleType.__init__(module, "heavy")
+    assert classes.globals_of(module)["__name__"] == "heavy"
+    assert classes.globals_of(Silent) == {}

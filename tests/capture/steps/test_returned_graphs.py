@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from tenure.capture.steps.returned_graphs import ReturnedGraphs
+from tenure.capture.steps.returned_graphs import ReturnedGraphs, has_graph
 
 
 def called() -> tuple[torch.Tensor, torch.Tensor]:
@@ -66,3 +66,28 @@ def test_a_tensor_of_a_class_of_its_own_sees_nothing_of_the_watch() -> None:
 
     assert ReturnedGraphs().watch([output])
     assert asked == []
+
+
+def test_whether_there_is_a_graph_is_told_without_a_python_object_for_any_node() -> None:
+    """A node that has one goes by a recursion, which a chain of tens of thousands ends the process with."""
+    given, output = called()
+    assert [has_graph(each) for each in (output, {"logits": [output]}, given, output.detach(), 3)] == [
+        True, True, False, False, False,
+    ]  # fmt: skip
+
+    class Unread(torch.Tensor):
+        @property
+        def grad_fn(self) -> Any:
+            raise AssertionError("the node was read")
+
+    assert has_graph(output.as_subclass(Unread))
+
+
+def test_of_parts_whose_common_base_was_changed_since_nothing_is_watched() -> None:
+    whole = called()[1] * 1
+    parts = whole.unbind(0)
+    with torch.no_grad():
+        whole.mul_(2)
+
+    assert not has_graph(parts)
+    assert not ReturnedGraphs().watch(parts)

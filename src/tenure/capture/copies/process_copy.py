@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from tenure.capture.guarding.forks import fork_ourselves
+from tenure.capture.heap.at_fork import without_the_programs_functions
 
 COPY_SECONDS = 3600
 """After so long a copy ends, whatever it waits for."""
@@ -66,9 +67,12 @@ def start_in_child(work: Callable[[], bytes], *, seconds: int) -> Callable[[], b
 
 
 def _fork() -> int:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python 3.12 warns of threads, which the copy does without
-        return fork_ourselves()
+    with without_the_programs_functions():
+        if sys.version_info < (3, 12):
+            return fork_ourselves()
+        with warnings.catch_warnings():  # which has the program's own be shown once more
+            warnings.simplefilter("ignore")  # Python 3.12 warns of threads, which the copy does without
+            return fork_ourselves()
 
 
 def _isolate(seconds: int) -> None:

@@ -6,6 +6,7 @@ for its `__class__`; and tables by class go by `id(cls)`, as a metaclass may hav
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,15 @@ qualname_of: Callable[[type], str] = type.__dict__["__qualname__"].__get__
 dict_offset_of: Callable[[type], int] = type.__dict__["__dictoffset__"].__get__
 """Not 0 where instances have a `__dict__`."""
 _module_of: Callable[[type], object] = type.__dict__["__module__"].__get__
+
+
+def globals_of(module: object) -> dict[str, Any]:
+    """The names in a module, none of anything else. A module that loads lazily is not made to: it would run code that
+    the program has not run."""
+    if not issubclass(type(module), types.ModuleType):
+        return {}
+    found: dict[str, Any] = types.ModuleType.__getattribute__(module, "__dict__")
+    return found
 
 
 def module_of(cls: type) -> str:

@@ -46,7 +46,10 @@ class Guard:
             started = perf_counter()
             try:
                 if not _is_traced():
-                    work(*args)
+                    with torch._C.DisableTorchFunction():  # modes and tensor classes of the program see nothing of us
+                        work(*args)
+            except RecursionError:
+                pass  # the program is too deep for us just now, and any call from here would raise again
             except Exception as error:
                 if is_from_signal_handler(error):
                     raise

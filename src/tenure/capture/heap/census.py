@@ -7,14 +7,12 @@ collector is off meanwhile and restored after; no user code runs.
 
 from __future__ import annotations
 
-import gc
-import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import torch
 
+from tenure.capture.guarding.collector import interpreter_rests
 from tenure.capture.heap import autograd
 from tenure.capture.heap.foreign_storages import add_foreign_memory
 from tenure.capture.heap.graph_links import add_tensors_and_graphs
@@ -44,9 +42,9 @@ def take_census(
     Costs about one to two full garbage collections of the process, and some microseconds per tensor.
     """
     started = time.perf_counter()
-    autograd.prepare()
-    changes_hands()
-    with _quiet_interpreter(), torch._C.DisableTorchFunction():
+    with interpreter_rests(), torch._C.DisableTorchFunction():
+        autograd.prepare()
+        changes_hands()
         census = read_heap(ignore)
         add_tensors_and_graphs(census, bases=moment == "peak")
         add_roles(census, inputs=inputs, optimizers=optimizers)
@@ -62,20 +60,6 @@ def take_census(
             counts=counts,
             children=children,
         )
-
-
-@contextmanager
-def _quiet_interpreter() -> Iterator[None]:
-    """Automatic collection off, and no switch to another thread while we name what the walk has found."""
-    was_enabled, interval = gc.isenabled(), sys.getswitchinterval()
-    gc.disable()
-    sys.setswitchinterval(60.0)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval)
-        if was_enabled:
-            gc.enable()
 
 
 def _add_storages(census: UnderWay) -> None:

@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tenure.capture.guarding.classes import bases_of, module_of, own_of
+from tenure.capture.guarding.classes import bases_of, globals_of, module_of, own_of
 from tenure.capture.heap.descriptions import module_file
 
 
@@ -60,4 +60,4 @@ def _inside(place: Any) -> Mapping[str, Any]:
     """The names in a class or a module; none in anything else."""
     if issubclass(type(place), type):
         return own_of(place)
-    return place.__dict__ if issubclass(type(place), types.ModuleType) else {}
+    return globals_of(place)

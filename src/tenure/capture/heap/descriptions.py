@@ -9,7 +9,7 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
-from tenure.capture.guarding.classes import module_of, qualname_of
+from tenure.capture.guarding.classes import globals_of, module_of, qualname_of
 from tenure.capture.heap import heapwalk
 from tenure.capture.tensors.nested import instance_dict
 
@@ -74,7 +74,7 @@ def qualified_name(code: types.CodeType) -> str:
 def module_file(name: object) -> str:
     """The file of an imported module; "" for built-in ones."""
     module = sys.modules.get(name) if isinstance(name, str) else None
-    file = module.__dict__.get("__file__") if issubclass(type(module), types.ModuleType) else None
+    file = globals_of(module).get("__file__")
     return file if isinstance(file, str) else ""
 
 

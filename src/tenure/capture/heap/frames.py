@@ -24,6 +24,7 @@ except ImportError:
 
 from tenure.capture.guarding.own_threads import OWN_THREADS
 from tenure.capture.heap.origins import is_own_file
+from tenure.capture.system.limits import soft_limit
 
 Locals = list[tuple[str, object]]
 Suspended = Generator[Any, Any, Any] | Coroutine[Any, Any, Any] | AsyncGenerator[Any, Any]
@@ -129,12 +130,8 @@ def _limits() -> Iterator[int]:
     size = threading.stack_size()
     threading.stack_size(size)
     yield size
-    try:
-        import resource
-    except ImportError:
-        return
-    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
-    if soft != resource.RLIM_INFINITY:
+    soft = soft_limit("stack size")
+    if soft is not None:
         yield soft
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tenure.capture.guarding.classes import qualname_of
+from tenure.capture.guarding.classes import globals_of, qualname_of
 from tenure.capture.heap import heapwalk
 from tenure.capture.heap.at_fork import functions_called_at_fork
 from tenure.capture.heap.descriptions import Description, module_file
@@ -23,8 +23,8 @@ from tenure.capture.heap.origins import is_own_file
 
 def find_namespaces(running: Iterable[Frame]) -> dict[int, dict[str, Any]]:
     """Every module's globals, and those that running code was given by `exec`, by id."""
-    found = {id(vars(module)): vars(module) for module in list(sys.modules.values())
-             if issubclass(type(module), types.ModuleType)}  # fmt: skip
+    modules = (module for module in list(sys.modules.values()) if issubclass(type(module), types.ModuleType))
+    found = {id(names): names for names in map(globals_of, modules)}
     for frame in running:
         found.setdefault(id(frame.frame.f_globals), frame.frame.f_globals)
     return found
@@ -54,7 +54,7 @@ def describe_hidden(item: Any) -> Description:
     """Name and file of a thread or a module object."""
     if issubclass(type(item), threading.Thread):
         return Description(name=f"thread {item.name}")
-    name = item.__dict__.get("__name__", "") if issubclass(type(item), types.ModuleType) else ""
+    name = globals_of(item).get("__name__", "")
     return Description(name=f"module {name}", file=module_file(name))
 
 

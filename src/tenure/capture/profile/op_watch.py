@@ -22,6 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 from tenure.capture.guarding.handlers import is_from_signal_handler
 from tenure.capture.heap.origins import is_library_file
 from tenure.capture.heap.own_tables import keep_from_censuses
+from tenure.capture.profile.before_backward import BeforeBackward
 from tenure.capture.tensors.arguments import tensors_in
 from tenure.capture.tensors.fakes import ASKS_FOR_DEVICE, fakes_in_force
 from tenure.capture.tensors.inference_modes import DispatchKeyBringers, bring_keys_back, is_entered_inference_mode
@@ -33,8 +34,13 @@ MAX_OPERATIONS = 300_000
 _TORCH_OPTIM = "/torch/optim/"
 _USER, _LIBRARY, _OPTIMIZER = range(3)
 _CALL_CODE = torch.nn.Module._call_impl.__code__
+_OF_OTHER_FORMULAS = ("aten.prod.", "aten.cumprod.")
+"""Whose gradients torch computes by other formulas, rounded otherwise, while any mode is on a backward pass's stack
+(`areAnyTensorSubclassLike` in FunctionsManual.cpp)."""
 _FRESH = "aten.lift_fresh.default"
 """What `torch.tensor` runs on what it has just made."""
+
+_CHANGES_NUMBERS = "the gradient of a product has other last bits while operations are watched"
 
 Site = tuple[str, int, str]
 Operation = tuple[str, int, int]
@@ -49,6 +55,8 @@ class OpWatch:
     """
 
     notes_uses = True
+    leaves_numbers = True
+    """Watch no longer where a backward pass would give other numbers for it, in their last bits."""
 
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool]) -> None:
         self.stopped: str | None = None
@@ -82,6 +90,7 @@ class OpWatch:
         keep_from_censuses(self)
         self._on_stack = False
         self._bringers = DispatchKeyBringers([])
+        self._before_backward = BeforeBackward(self._go_before_backward)
 
     @property
     def num_operations(self) -> int:
@@ -111,6 +120,7 @@ class OpWatch:
             self.num_before = len(self.addresses)
             self._mode.__enter__()
             self._on_stack = True
+            self._before_backward.install()
             self.stopped = None
 
     def see_again(self) -> None:
@@ -127,7 +137,13 @@ class OpWatch:
         if self._on_stack and self._may_be_taken_off():
             self._mode.__exit__(None, None, None)
             self._on_stack = False
+            self._before_backward.remove()
         return not self._on_stack
+
+    def _go_before_backward(self) -> None:
+        """Take the mode off before the backward pass of an operation whose gradient it would change."""
+        if self.stopped == _CHANGES_NUMBERS and threading.get_ident() == self._thread:
+            self.end()
 
     def _may_be_taken_off(self) -> bool:
         """Inside autograd's engine torch would put back the stack that it found."""
@@ -186,6 +202,9 @@ class OpWatch:
         self.phases.append(phase)
         self.sites.append(site)
         used = _dense_parts(tensors_in((*args, *kwargs.values()) if kwargs else args))
+        if self.leaves_numbers and name.startswith(_OF_OTHER_FORMULAS) and any(each.requires_grad for each in used):
+            self.stopped = _CHANGES_NUMBERS
+            return
         for tensor in used:
             row = self._note_storage(tensor, number, number if name == _FRESH else BEFORE)
             if row is not None and self.notes_uses:

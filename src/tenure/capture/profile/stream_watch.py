@@ -66,6 +66,7 @@ class StreamWatch(OpWatch):
     """`read_graphs` takes a census now."""
 
     notes_uses = False
+    leaves_numbers = False
 
     def __init__(self, *, seconds: float, is_busy: Callable[[], bool], read_graphs: Callable[[], Census]) -> None:
         super().__init__(seconds=seconds, is_busy=is_busy)

@@ -62,6 +62,7 @@ class _ModuleWatcher:
 
 def _start_recorder(torch: Any) -> None:
     try:
+        _refuse_another_tenure()
         if "tenure" not in sys.modules:
             _load_package(os.environ["TENURE_PACKAGE"])
         from tenure.capture.from_environment import start_from_environment
@@ -69,6 +70,21 @@ def _start_recorder(torch: Any) -> None:
         start_from_environment()
     except Exception as error:
         _complain(error)
+
+
+def _refuse_another_tenure() -> None:
+    """ImportError where the program has a module of its own by our name: with ours in its place it would fail."""
+    loaded = sys.modules.get("tenure")
+    if loaded is None:
+        from importlib.machinery import PathFinder
+
+        spec = PathFinder.find_spec("tenure")
+        file, folders = (spec.origin, spec.submodule_search_locations) if spec is not None else (None, None)
+    else:
+        file, folders = getattr(loaded, "__file__", None), getattr(loaded, "__path__", None)
+    ours = os.path.join("capture", "from_environment.py")  # noqa: PTH118 - as little as can be is imported here
+    if file is not None and not any(os.path.isfile(os.path.join(each, ours)) for each in folders or ()):  # noqa: PTH113, PTH118
+        raise ImportError(f"the program has a module tenure of its own, {file}; it would be taken for ours")
 
 
 def _load_package(folder: str) -> None:

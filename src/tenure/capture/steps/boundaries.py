@@ -71,7 +71,7 @@ class OptimizerSequence:
     def _count_new(self, optimizer: int, *, is_new: bool) -> None:
         if is_new:
             self._new_in_a_row += 1
-        elif optimizer != max(self._runs.known):
+        elif optimizer != self._runs.latest:
             self._new_in_a_row = 0
         self.asks_for_forward = self._new_in_a_row >= MAX_NEW_IN_A_ROW
 
@@ -83,6 +83,8 @@ class _Runs:
         self._num: dict[int, int] = {}
         self._length: dict[int, int] = {}
         self._newest = -1
+        self.latest = -1
+        """The largest number of all that have stepped; numbers are given in order."""
         self._num_returned = 0
         self.num_brief = 0
         """Optimizers with one run, a short one, that is over."""
@@ -105,6 +107,7 @@ class _Runs:
         self.num_brief += self._is_single(self._newest)
         self.num_brief -= self._is_single(optimizer)
         self._newest = optimizer
+        self.latest = max(self.latest, optimizer)
         self._num[optimizer] = self._num.get(optimizer, 0) + 1
         self._length[optimizer] = 1
         self._num_returned += self._num[optimizer] == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from threading import get_ident
 from typing import Any
 
@@ -72,12 +73,31 @@ def is_inside_module_call(frame: Any, *, own_calls: int = 1) -> bool:
 
 def has_parameters(module: Any) -> bool:
     """Whether a module or one of its submodules has a parameter."""
-    return next(iter(module.parameters()), None) is not None
+    return next(_own_tensors(module, "_parameters"), None) is not None
+
+
+def has_buffers(module: Any) -> bool:
+    """Whether a module or one of its submodules has a buffer."""
+    return next(_own_tensors(module, "_buffers"), None) is not None
 
 
 def has_gradients(module: Any) -> bool:
     """Whether a parameter of a module or of one of its submodules has a gradient."""
-    return any(parameter.is_leaf and parameter.grad is not None for parameter in module.parameters())
+    parameters = _own_tensors(module, "_parameters")
+    return any(parameter.is_leaf and parameter.grad is not None for parameter in parameters)
+
+
+def _own_tensors(module: Any, table: str) -> Iterator[Any]:
+    """Those of a module's own table and its submodules', as they stand there: `parameters()` may be the program's."""
+    waiting, seen = [module], set()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        own = getattr(each, "__dict__", {})
+        yield from (tensor for tensor in own.get(table, {}).values() if tensor is not None)
+        waiting += [inner for inner in own.get("_modules", {}).values() if inner is not None]
 
 
 def optimizer_was_made() -> bool:

@@ -17,8 +17,9 @@ from typing import Any
 import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from tenure.capture.guarding.recursion import RoomForFrames
 from tenure.capture.steps.call_cost import CallCost
-from tenure.capture.steps.calls import has_parameters, is_inside_module_call, is_inside_step_or_backward
+from tenure.capture.steps.calls import has_buffers, has_parameters, is_inside_module_call, is_inside_step_or_backward
 
 MAX_KNOWN_MODULES = 100_000
 
@@ -56,6 +57,7 @@ class ModuleCalls:
         self._on_root_call = on_root_call
         self._after_root_call = after_root_call
         self._handles: tuple[Any, ...] = ()
+        self._room = RoomForFrames()
         self._wanted = False
         self.gave_up = False
         self._known: dict[int, tuple[weakref.ref[Any], bool]] = {}
@@ -92,6 +94,11 @@ class ModuleCalls:
         """Watch no longer."""
         self._wanted = False
         self.suspend()
+
+    def close(self) -> None:
+        """Watch no longer, and leave nothing behind."""
+        self.remove()
+        self._room.take_back()
 
     def give_up(self) -> None:
         """Watch never again: the program compiles, and its compiled calls cannot be told from outside."""
@@ -133,6 +140,7 @@ class ModuleCalls:
         second = register_module_forward_pre_hook(tenure_forward_hook)
         third = register_module_forward_hook(tenure_after_hook)
         self._handles = (first, second, third)
+        self._room.give()
 
     def take_called(self) -> CalledModules:
         """The modules that were called since this was asked last."""
@@ -189,7 +197,7 @@ class ModuleCalls:
                 self._seen_parameters = True
                 self._known.clear()  # what counted for its buffers does so no longer
             return True
-        return not self._seen_parameters and next(iter(module.buffers()), None) is not None
+        return not self._seen_parameters and has_buffers(module)
 
     def _remember(self, module: Any, is_root: bool) -> None:
         if len(self._known) >= MAX_KNOWN_MODULES:

@@ -43,10 +43,18 @@ class ReturnedGraphs:
 
 
 def has_graph(output: Any) -> bool:
-    """Whether autograd recorded the call that gave this back."""
-    return bool(_nodes(output))
+    """Whether autograd recorded the call that gave this back. Reads no node: each would have a Python object from then
+    on, and a chain of tens of thousands of these, which a recursion frees, ends the process."""
+    try:
+        with torch._C.DisableTorchFunction():  # a tensor of a class of its own sees nothing of us
+            return any(each.requires_grad and not each.is_leaf for each in nested_tensors(output))
+    except RuntimeError:  # of what `unbind` gave, whose base was changed since, nothing may be asked
+        return False
 
 
 def _nodes(output: Any) -> list[Any]:
-    with torch._C.DisableTorchFunction():  # a tensor of a class of its own sees nothing of us
-        return [node for each in nested_tensors(output) if (node := each.grad_fn) is not None][:MOST_OUTPUTS]
+    try:
+        with torch._C.DisableTorchFunction():
+            return [node for each in nested_tensors(output) if (node := each.grad_fn) is not None][:MOST_OUTPUTS]
+    except RuntimeError:
+        return []

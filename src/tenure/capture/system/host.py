@@ -59,9 +59,15 @@ def describe_process(environment: Mapping[str, str] = os.environ) -> dict[str, A
         "world_size": place.world_size,
         "node": place.node,
         "restart": place.restart,
-        "main_file": getattr(sys.modules.get("__main__"), "__file__", None),
+        "main_file": _file_of_main(),
         "environment": {name: environment[name] for name in ENVIRONMENT_ALLOWED if name in environment},
     }
+
+
+def _file_of_main() -> str | None:
+    """Programs set it to a `Path`."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    return None if file is None else str(file)
 
 
 def hide_secrets(arguments: Sequence[str]) -> list[str]:

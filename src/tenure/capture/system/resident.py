@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from tenure.capture.system.limits import soft_limit
+
 _STATM = "/proc/self/statm"
 _NUM_FIELDS = 7
 _HIGHEST_NUMBER = 1024
@@ -65,10 +67,8 @@ def _open_high() -> int:
     """A descriptor in the upper quarter of those that the process may have, as far as `select` takes them."""
     low = os.open(_STATM, os.O_RDONLY)
     import fcntl  # absent where there is no such file
-    import resource
 
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    wanted = _HIGHEST_NUMBER if limit == resource.RLIM_INFINITY else min(limit, _HIGHEST_NUMBER)
+    wanted = min(soft_limit("open files") or _HIGHEST_NUMBER, _HIGHEST_NUMBER)
     try:
         return fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, wanted * 3 // 4)
     finally:

@@ -58,5 +58,11 @@ def storages_tell_their_death() -> bool:
 
 _can_tell = functools.cache(storages_tell_their_death)
 
+
+def ask_early() -> None:
+    """Find out now, where no dispatch mode of the program sees the tensor that this takes."""
+    _can_tell()
+
+
 SERIALS = StorageSerials()
 """Of this process; a forked copy goes on with them."""

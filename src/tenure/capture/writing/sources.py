@@ -11,7 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tenure.capture.heap.origins import OWN_FOLDER, folders_of_the_program, is_library_file, is_own_file
+from tenure.capture.guarding.classes import globals_of
+from tenure.capture.heap.origins import (
+    OWN_FOLDER,
+    folders_of_the_program,
+    is_library_file,
+    is_own_file,
+    script_of_the_program,
+)
 from tenure.store.format import NOTE, SOURCE, SOURCES_FOLDER
 
 MAX_FILES = 2000
@@ -88,12 +95,10 @@ class SourceCopies:
 
 def list_program_files(folders: Iterable[str]) -> list[str]:
     """Source files of `__main__` and of loaded modules below the folders."""
-    main_file = getattr(sys.modules.get("__main__"), "__file__", None)
     folders = tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
-    files = [main_file] if main_file else []
+    files = [main_file] if (main_file := script_of_the_program()) else []
     for module in list(sys.modules.values()):
-        # Not getattr: modules that load lazily would import half a library to answer it.
-        path = getattr(module, "__dict__", {}).get("__file__")
+        path = globals_of(module).get("__file__")
         if isinstance(path, str) and path.endswith(".py") and path.startswith(folders):
             files.append(path)
     return [path for path in files if find_origin(path) == "yours"]
@@ -105,7 +110,7 @@ def list_files_beside(paths: Collection[str]) -> list[str]:
     files = [
         (name.partition(".")[0], path)
         for name, module in list(sys.modules.items())
-        if isinstance(path := getattr(module, "__dict__", {}).get("__file__"), str) and path.endswith(".py")
+        if isinstance(path := globals_of(module).get("__file__"), str) and path.endswith(".py")
     ]
     packages = {package for package, path in files if path in paths} - sys.stdlib_module_names
     beside = {package: [path for known, path in files if known == package] for package in packages}
