@@ -183,7 +183,11 @@ class Monitor:
             self.stop_if_asked()
 
     def take_root_call(self, inputs: Any, module: Any = None) -> None:
-        """The same, within the guard."""
+        """The same, within the guard; modes and tensor classes of the program see nothing of what is asked."""
+        with torch._C.DisableTorchFunction():
+            self._take_root_call(inputs, module)
+
+    def _take_root_call(self, inputs: Any, module: Any) -> None:
         recorder = self._recorder
         if recorder.trains:
             self._forward_seen = True

@@ -15,6 +15,10 @@ import torch
 
 from tenure.capture.guarding.handlers import is_from_signal_handler
 
+_tracing_state = torch._C._get_tracing_state
+"""Of `torch.jit.trace` on this thread: it would write what we ask of tensors into the program's graph, or end the
+process (a size read in a trace whose tensors need gradients, torch 2.13)."""
+
 
 class Guard:
     """Open until something of ours fails, or until it is switched off; never opened again.
@@ -45,9 +49,8 @@ class Guard:
             self.busy = True
             started = perf_counter()
             try:
-                if not _is_traced():
-                    with torch._C.DisableTorchFunction():  # modes and tensor classes of the program see nothing of us
-                        work(*args)
+                if _tracing_state() is None:
+                    work(*args)
             except RecursionError:
                 pass  # the program is too deep for us just now, and any call from here would raise again
             except Exception as error:
@@ -78,12 +81,6 @@ class Guard:
         """Go silent in a forked child, whose parent may have held the lock."""
         self.off = True
         self.lock = threading.RLock()
-
-
-def _is_traced() -> bool:
-    """Whether `torch.jit.trace` runs on this thread: it would write what we ask of tensors into the program's graph, or
-    end the process (a size read in a trace whose tensors need gradients, torch 2.13)."""
-    return torch._C._get_tracing_state() is not None
 
 
 def _describe_failure(error: Exception) -> str:
