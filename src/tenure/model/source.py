@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tokenize
 from dataclasses import dataclass
 
 
@@ -21,3 +23,10 @@ class SourceFile:
     path: str
     text: str
     origin: str = "yours"
+
+
+def decode_source(data: bytes, *, newline: str | None = None) -> tuple[str, str]:
+    """The text of a file as Python would read it, by its mark or declared encoding, and that encoding; with plain line
+    ends unless `newline` is "". Raises SyntaxError, LookupError or UnicodeDecodeError where Python could not."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return io.TextIOWrapper(io.BytesIO(data), encoding, newline=newline).read(), encoding

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import threading
-import tokenize
 import zipfile
 from collections import deque
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenure.errors import RecordingError
 from tenure.model.recording import CensusEntry, Note, Recording, Sample, Step
-from tenure.model.source import SourceFile
+from tenure.model.source import SourceFile, decode_source
 from tenure.store.appending import append_whole
 from tenure.store.format import (
     END,
@@ -192,13 +191,11 @@ def read_sources(recording: Recording) -> tuple[SourceFile, ...]:
 
 
 def _text_of(data: bytes) -> str:
-    """The text of a source as Python reads it, by its mark or its declared encoding, with plain line ends."""
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        text = data.decode(encoding)
+        text, _ = decode_source(data)
     except (SyntaxError, UnicodeDecodeError, LookupError):
-        text = data.decode("utf-8", "replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+        text = io.TextIOWrapper(io.BytesIO(data), "utf-8", errors="replace").read()
+    return text
 
 
 def list_recordings(path: str | Path) -> list[str]:

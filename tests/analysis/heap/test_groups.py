@@ -18,11 +18,11 @@ def mark(key: str) -> str:
 @pytest.mark.parametrize(
     "folder",
     [
-        "/srv/bob/work/proj/",
+        "/srv/bob/proj/",
         "/home/ann2/proj/",
         "/home/ann/My Project/",
         "C:\\\\Users\\\\ann\\\\",
-        "D:/work/",
+        "D:/proj/",
         "…ome/ann/projects/diffusion/",
     ],
 )

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tenure.capture.guarding.classes import globals_of
+from tenure.capture.system.host import file_of_main
 
 OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # noqa: PTH100, PTH120
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep  # noqa: PTH100, PTH120
@@ -50,15 +50,9 @@ def _is_written_by_a_library(path: str, parts: list[str]) -> bool:
     return by_module or any(part.startswith("torchinductor_") for part in parts[:-1])
 
 
-def script_of_the_program() -> str | None:
-    """The file of `__main__`; None without one. Programs set `__file__ = Path(__file__)`."""
-    file = globals_of(sys.modules.get("__main__")).get("__file__")
-    return os.fspath(file) if isinstance(file, (str, Path)) else None
-
-
 def folders_of_the_program() -> set[str]:
     """The folder it works in and its script's, as far as they can be told: a program may remove where it works."""
-    script = script_of_the_program()
+    script = file_of_main()
     found = set()
     with suppress(OSError):
         found.add(str(Path.cwd()))

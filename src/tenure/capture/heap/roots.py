@@ -23,8 +23,7 @@ from tenure.capture.heap.origins import is_own_file
 
 def find_namespaces(running: Iterable[Frame]) -> dict[int, dict[str, Any]]:
     """Every module's globals, and those that running code was given by `exec`, by id."""
-    modules = (module for module in list(sys.modules.values()) if issubclass(type(module), types.ModuleType))
-    found = {id(names): names for names in map(globals_of, modules)}
+    found = {id(names): names for module in list(sys.modules.values()) if (names := globals_of(module))}
     for frame in running:
         found.setdefault(id(frame.frame.f_globals), frame.frame.f_globals)
     return found

@@ -49,7 +49,7 @@ def has_graph(output: Any) -> bool:
     """Whether autograd recorded the call that gave this back. Reads the nodes of the first thousand calls alone: each
     has a Python object from then on, by which a census follows chains over steps further; a chain of tens of thousands
     of these (three thousand, on a stack of 512 KiB), which a recursion frees, ends the process."""
-    if next(_READ, MOST_READ) < MOST_READ:
+    if next(_READ, None) is not None:
         return bool(_nodes(output))
     try:
         with torch._C.DisableTorchFunction():  # a tensor of a class of its own sees nothing of us

@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tenure.capture.system.ranks import find_place
@@ -59,15 +60,15 @@ def describe_process(environment: Mapping[str, str] = os.environ) -> dict[str, A
         "world_size": place.world_size,
         "node": place.node,
         "restart": place.restart,
-        "main_file": _file_of_main(),
+        "main_file": file_of_main(),
         "environment": {name: environment[name] for name in ENVIRONMENT_ALLOWED if name in environment},
     }
 
 
-def _file_of_main() -> str | None:
-    """Programs set it to a `Path`."""
+def file_of_main() -> str | None:
+    """The script; None without one. Programs set `__file__ = Path(__file__)`."""
     file = getattr(sys.modules.get("__main__"), "__file__", None)
-    return None if file is None else str(file)
+    return os.fspath(file) if isinstance(file, (str, Path)) else None
 
 
 def hide_secrets(arguments: Sequence[str]) -> list[str]:

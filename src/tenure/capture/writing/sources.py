@@ -12,13 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tenure.capture.guarding.classes import globals_of
-from tenure.capture.heap.origins import (
-    OWN_FOLDER,
-    folders_of_the_program,
-    is_library_file,
-    is_own_file,
-    script_of_the_program,
-)
+from tenure.capture.heap.origins import OWN_FOLDER, folders_of_the_program, is_library_file, is_own_file
+from tenure.capture.system.host import file_of_main
 from tenure.store.format import NOTE, SOURCE, SOURCES_FOLDER
 
 MAX_FILES = 2000
@@ -96,7 +91,7 @@ class SourceCopies:
 def list_program_files(folders: Iterable[str]) -> list[str]:
     """Source files of `__main__` and of loaded modules below the folders."""
     folders = tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
-    files = [main_file] if (main_file := script_of_the_program()) else []
+    files = [main_file] if (main_file := file_of_main()) else []
     for module in list(sys.modules.values()):
         path = globals_of(module).get("__file__")
         if isinstance(path, str) and path.endswith(".py") and path.startswith(folders):

@@ -13,7 +13,7 @@ from tenure.syntax.edits.statement_edits import remove_decorator, set_argument
 from tenure.syntax.text.expressions import called_name
 from tenure.syntax.text.file_nodes import nodes_in, nodes_of
 from tenure.syntax.text.mentions import mentions
-from tenure.syntax.text.scopes import FunctionNode, decorator_name, dotted, parse
+from tenure.syntax.text.scopes import FunctionNode, decorator_name, dotted, first_line, parse
 from tenure.syntax.text.tree_walks import walk
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -110,11 +110,7 @@ def _function_at(source: SourceFile, line: int) -> FunctionNode | None:
         functions: list[FunctionNode] = [*nodes_of(source, ast.FunctionDef), *nodes_of(source, ast.AsyncFunctionDef)]
     except SourceError:
         return None
-    around = [
-        node
-        for node in functions
-        if line <= (node.end_lineno or 0) and min([node.lineno, *(each.lineno for each in node.decorator_list)]) <= line
-    ]
+    around = [node for node in functions if line <= (node.end_lineno or 0) and first_line(node) <= line]
     return max(around, key=lambda node: node.lineno, default=None)
 
 

@@ -9,7 +9,7 @@ from tenure.model.finding import Edit
 from tenure.model.source import SourceFile
 from tenure.syntax.edits.line_edits import insert_line
 from tenure.syntax.text.file_nodes import nodes_in
-from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.scopes import first_line, parse
 
 
 def import_missing(source: SourceFile, *modules: str) -> Sequence[Edit]:
@@ -22,7 +22,7 @@ def import_missing(source: SourceFile, *modules: str) -> Sequence[Edit]:
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
         if not is_text and not is_future:
-            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+            first = first_line(node)
             apart = () if isinstance(node, (ast.Import, ast.ImportFrom)) else ("", "")
             return insert_line(source, first, "\n".join([*(f"import {each}" for each in missing), *apart]))
     return ()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import io
-import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tenure.errors import SourceError
 from tenure.model.finding import Edit
-from tenure.model.source import SourceFile
+from tenure.model.source import SourceFile, decode_source
 from tenure.model.source_finding import SourceFinding
 from tenure.syntax.edits.line_edits import apply_edits
 from tenure.syntax.files.notebooks import Cell, read_notebook, write_notebook
@@ -82,8 +80,7 @@ def placed(document: Document, finding: SourceFinding) -> SourceFinding:
 
 def _decode(path: Path, data: bytes, *, newline: str | None) -> tuple[str, str]:
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return io.TextIOWrapper(io.BytesIO(data), encoding, newline=newline).read(), encoding
+        return decode_source(data, newline=newline)
     except (UnicodeDecodeError, SyntaxError, LookupError) as error:
         raise SourceError(f"{path}: cannot be read: {error}") from None
 

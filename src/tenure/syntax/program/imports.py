@@ -54,6 +54,10 @@ class FilePlaces:
         ends = (f"{wanted}.py", f"{wanted}/__init__.py")
         return [self._given[path] for path in last if any(path == end or path.endswith(f"/{end}") for end in ends)]
 
+    def called(self, name: str) -> list[str]:
+        """Paths of the files whose module has this last name, a package's by its folder."""
+        return [self._given[path] for path in self._by_stem.get(name, ())]
+
     def is_foreign(self, imported: Imported) -> bool:
         """Whether nothing of the program has the name that an import begins with."""
         return not imported.level and imported.module.partition(".")[0] not in self._words

@@ -70,6 +70,10 @@ class Names:
         """What stands at the top of a file."""
         return self._tops[source.path]
 
+    def tops_called(self, name: str) -> list[Function]:
+        """What stands at the top of the files whose module has this last name."""
+        return [self._tops[path] for path in self._places.called(name)]
+
     def top_with(self, name: str, near: SourceFile) -> Function | None:
         """The top of the file that binds a global variable which code of a file means."""
         own = self._tops.get(near.path)

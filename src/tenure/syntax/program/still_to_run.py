@@ -8,17 +8,15 @@ Python or a library calls by names of their own, lambdas, and what a decorator t
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import PurePath
 
 from tenure.model.source import SourceFile
 from tenure.syntax.program.functions import Class, Function
 from tenure.syntax.program.objects import is_property
 from tenure.syntax.program.program import Program
 from tenure.syntax.text.expressions import called_name
-from tenure.syntax.text.scopes import MODULE, decorator_name, statements
+from tenure.syntax.text.scopes import MODULE, decorator_name, first_line, statements
 from tenure.syntax.text.tree_walks import children, walk
 
 _MAKING = frozenset({"__init__", "__new__", "__post_init__"})
@@ -119,16 +117,7 @@ class StillToRun:
         """What is imported, and the packages that it is in."""
         for name in set(module.split(".")) - self._modules:
             self._modules.add(name)
-            self._enter(self._tops.get(name, ()))
-
-    @cached_property
-    def _tops(self) -> Mapping[str, Sequence[Function]]:
-        """The files of the program by the last name that they are imported by."""
-        found: dict[str, list[Function]] = {}
-        for top in (each for each in self._program.functions if each.qualname == MODULE):
-            path = PurePath(top.source.path)
-            found.setdefault(path.parent.name if path.stem == "__init__" else path.stem, []).append(top)
-        return found
+            self._enter(self._program.names.tops_called(name))
 
     def _enter(self, functions: Iterable[Function]) -> None:
         for function in functions:
@@ -160,8 +149,7 @@ def _running_at(program: Program, running: Running) -> Iterator[Function]:
     if innermost is not None:
         yield innermost
     for each in program.names.functions_in(running.source):
-        decorators = getattr(each.node, "decorator_list", ())
-        if any(decorator.lineno <= running.line < getattr(each.node, "lineno", 0) for decorator in decorators):
+        if not isinstance(each.node, ast.Module) and first_line(each.node) <= running.line < each.node.lineno:
             yield each
 
 

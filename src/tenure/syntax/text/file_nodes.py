@@ -1,4 +1,4 @@
-"""The nodes of a file by their kind: found in one walk, however many findings ask for them."""
+"""The nodes of a file by their kind: found in one walk, as long as findings ask about few files."""
 
 from __future__ import annotations
 

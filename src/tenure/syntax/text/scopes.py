@@ -186,7 +186,7 @@ def definition_scope(node: FunctionNode | ast.ClassDef, prefix: str) -> Scope:
         qualname=prefix + node.name,
         line=node.lineno,
         end_line=node.end_lineno or node.lineno,
-        first_line=min([node.lineno, *(item.lineno for item in node.decorator_list)]),
+        first_line=first_line(node),
         decorators=tuple(filter(None, map(decorator_name, node.decorator_list))),
         global_names=declared_names(node.body, ast.Global),
         nonlocal_names=declared_names(node.body, ast.Nonlocal),
@@ -280,6 +280,12 @@ def loops_around(source: SourceFile, line: int) -> tuple[Loop, ...]:
 def class_bases(source: SourceFile) -> dict[str, tuple[str, ...]]:
     """Base classes, as written, of each class of a file by its qualified name. Do not change the result."""
     return dict(_class_bases(parse(source).body, ""))
+
+
+def first_line(node: ast.stmt) -> int:
+    """Where a statement begins, its decorators included."""
+    decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def base_names(node: ast.ClassDef) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.scopes import inner_bodies, parse
+from tenure.syntax.text.scopes import first_line, inner_bodies, parse
 from tenure.syntax.text.tree_walks import walk
 
 _COMMENT = re.compile(r"[#;]\s*tenure:\s*(allow|allow-file)\s+(TN\d{3}(?:[\s,;]+TN\d{3})*)\b")
@@ -101,15 +101,10 @@ def _spans(source: SourceFile) -> dict[int, tuple[int, int]]:
     lines = source.text.split("\n")
     for node in walk(tree):
         if isinstance(node, ast.stmt):
-            span = _first_line(node), _head_end(node, lines)
+            span = first_line(node), _head_end(node, lines)
             for line in range(span[0], span[1] + 1):
                 found[line] = max(found.get(line, span), span)
     return found
-
-
-def _first_line(node: ast.stmt) -> int:
-    decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
-    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _head_end(node: ast.stmt, lines: Sequence[str]) -> int:
@@ -117,7 +112,7 @@ def _head_end(node: ast.stmt, lines: Sequence[str]) -> int:
     inner = inner_bodies(node)
     if not inner:
         return node.end_lineno or node.lineno
-    last = (node.cases[0].pattern.lineno if isinstance(node, ast.Match) else _first_line(inner[0][0])) - 1
+    last = (node.cases[0].pattern.lineno if isinstance(node, ast.Match) else first_line(inner[0][0])) - 1
     while last > node.lineno and lines[last - 1].strip()[:1] in ("", "#"):
         last -= 1
     return max(node.lineno, last)

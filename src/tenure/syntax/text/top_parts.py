@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.scopes import parse
+from tenure.syntax.text.scopes import first_line, parse
 
 
 def part_around(source: SourceFile, first: int, last: int, lines: Sequence[str]) -> tuple[str, int]:
@@ -34,7 +34,7 @@ def _starts(source: SourceFile) -> tuple[int, ...]:
     except SourceError:
         return ()
     for node in body:
-        start = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        start = first_line(node)
         if start > end:
             found.append(start)
         end = node.end_lineno or node.lineno
