@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -10,8 +11,13 @@ from pathlib import Path
 import pytest
 
 from tenure.capture.copies.process_copy import fork_copy, start_in_child
+from tenure.capture.guarding.collector import collector_rests
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a copy of a process needs fork")
+
+
+class Ring:
+    itself: object
 
 
 def wait_for(path: Path) -> str:
@@ -46,6 +52,20 @@ def test_a_copy_is_made_where_python_no_longer_forks(tmp_path: Path, monkeypatch
     assert fork_copy(lambda: leave(tmp_path, f"pid {os.getpid()}"))
     assert wait_for(tmp_path / "said") != f"pid {os.getpid()}"
     assert start_in_child(lambda: b"an answer", seconds=60)() == b"an answer"
+
+
+def test_what_waits_for_the_collector_is_still_there_in_a_copy(tmp_path: Path) -> None:
+    ring = Ring()
+    ring.itself, reference = ring, weakref.ref(ring)
+    before = gc.get_threshold()
+    try:
+        with collector_rests():  # as the recorder does, before the ring can be found
+            del ring
+            gc.set_threshold(1)
+            assert fork_copy(lambda: leave(tmp_path, f"{reference() is not None} {gc.isenabled()}"))
+    finally:
+        gc.set_threshold(*before)
+    assert wait_for(tmp_path / "said") == "True False"
 
 
 def test_what_a_copy_writes_to_open_files_goes_nowhere(tmp_path: Path) -> None:

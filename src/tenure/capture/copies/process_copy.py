@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import faulthandler
 import functools
-import gc
 import os
 import signal
 import sys
@@ -17,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from tenure.capture.guarding.collector import collector_rests
 from tenure.capture.guarding.forks import fork_ourselves
 from tenure.capture.heap.at_fork import without_the_programs_functions
 
@@ -32,20 +32,21 @@ def fork_copy(work: Callable[[], None], *, seconds: int = COPY_SECONDS) -> bool:
     """
     if not hasattr(os, "fork"):
         return False
-    try:
-        child = _fork()
-    except (OSError, RuntimeError):  # no memory; an interpreter that is shutting down
-        return False
-    if child:
-        with suppress(OSError):
-            os.waitpid(child, 0)
-        return True
-    try:
-        if _fork() == 0:
-            _isolate(seconds)
-            work()
-    finally:
-        os._exit(0)
+    with collector_rests():  # also in the copy, which never leaves this block: rings that wait are still there
+        try:
+            child = _fork()
+        except (OSError, RuntimeError):  # no memory; an interpreter that is shutting down
+            return False
+        if child:
+            with suppress(OSError):
+                os.waitpid(child, 0)
+            return True
+        try:
+            if _fork() == 0:
+                _isolate(seconds)
+                work()
+        finally:
+            os._exit(0)
 
 
 def start_in_child(work: Callable[[], bytes], *, seconds: int) -> Callable[[], bytes]:
@@ -85,7 +86,6 @@ def _isolate(seconds: int) -> None:
     sys.settrace(None)
     sys.setprofile(None)
     sys.excepthook = sys.unraisablehook = lambda *args: None  # type: ignore[assignment]
-    gc.disable()
     weakref.finalize._registry.clear()  # type: ignore[attr-defined]
 
 

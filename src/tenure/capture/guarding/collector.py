@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tenure.capture.guarding.forks import is_ours
+
 _AT_REST: list[None] = []
 """One entry where a block under way has switched the collector off that the program had on."""
 _INTERVALS: list[float] = []
@@ -48,7 +50,10 @@ def interpreter_rests() -> Iterator[None]:
 
 
 def _give_back_in_child() -> None:
-    """In a child that another thread forked meanwhile, where nobody comes to the end of the block."""
+    """In a child that another thread forked meanwhile, where nobody comes to the end of the block. Our own copies keep
+    what waits for the collector."""
+    if is_ours():
+        return
     if _INTERVALS:
         sys.setswitchinterval(_INTERVALS[0])
         _INTERVALS.clear()
