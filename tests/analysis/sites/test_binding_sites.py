@@ -954,6 +954,21 @@ CASES = [
         },
     ),
     Case(
+        "a dataclass whose own constructor makes what it is filled with",
+        attribute("encoder", "train.Parts"),
+        {
+            "train.py": """\
+            from dataclasses import dataclass
+            @dataclass
+            class Parts:
+                encoder: object  # site 2 Parts
+                @classmethod
+                def load(cls, path):
+                    return cls(encoder=Encoder.read("encoder.pt").eval())  # site 1 Parts.load
+            """
+        },
+    ),
+    Case(
         "a field of an object that is called ctx",
         attribute("counters", "train.StageContext", expression="ctx.counters"),
         {

@@ -50,8 +50,9 @@ def called_name(call: ast.Call) -> str:
 
 
 def makes_an_object(call: ast.Call) -> bool:
-    """Whether what is called goes by the name of a class."""
-    return called_name(call).lstrip("_")[:1].isupper()
+    """Whether what is called goes by the name of a class, or is the class that a class method was given."""
+    name = called_name(call)
+    return name == "cls" or name.lstrip("_")[:1].isupper()
 
 
 def text_of(node: ast.expr) -> str:
