@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tenure.syntax.text.expressions import (
     all_arguments,
@@ -14,54 +14,11 @@ from tenure.syntax.text.expressions import (
     target_pairs,
     text_of,
 )
-from tenure.syntax.text.scopes import COMPREHENSION_NAMES, MODULE, FunctionNode, decorator_name, dotted, is_inlined
+from tenure.syntax.text.scopes import COMPREHENSION_NAMES, MODULE, FunctionNode, decorator_name, dotted
 from tenure.syntax.text.store_calls import stores_of_call
+from tenure.syntax.text.walked_scopes import WalkedScope
 
 CACHE_NAMES = frozenset({"lru_cache", "cache", "cached_property", "cachedmethod", "cached", "memoize"})
-
-
-@dataclass(eq=False)
-class WalkedScope:
-    """A module, class, function (or lambda) or comprehension while its names are being collected."""
-
-    kind: str
-    qualname: str
-    function: str
-    parent: WalkedScope | None = None
-    class_name: str = ""
-    self_name: str = ""
-    first_parameter: str = ""
-    has_fields: bool = False
-    """A dataclass or its like."""
-    is_autograd: bool = False
-    bound: set[str] = field(default_factory=set)
-    loaded: set[str] = field(default_factory=set)
-    global_names: set[str] = field(default_factory=set)
-    nonlocal_names: set[str] = field(default_factory=set)
-    line: int = 0
-    end_line: int = 0
-
-    def inner_name(self, name: str) -> str:
-        """The qualified name of what is defined here under a name."""
-        if self.kind == "module":
-            return name
-        if self.kind == "comprehension" and self.parent is not None and is_inlined(self.qualname):
-            return self.parent.inner_name(name)
-        return f"{self.qualname}.{name}" if self.kind == "class" else f"{self.qualname}.<locals>.{name}"
-
-    def owner_of(self, name: str) -> str:
-        """The scope in which a name used here lives; "" for builtins and names nobody binds."""
-        scope: WalkedScope | None = self
-        first = True
-        while scope is not None:
-            if name in scope.global_names:
-                return MODULE
-            visible = first or scope.kind != "class"
-            if visible and name in scope.bound and name not in scope.nonlocal_names:
-                return scope.qualname
-            first = False
-            scope = scope.parent
-        return ""
 
 
 @dataclass(slots=True)
@@ -168,7 +125,7 @@ class BindingWalk:
     def _function(self, node: FunctionNode, scope: WalkedScope) -> None:
         for decorator in node.decorator_list:
             self._expression(decorator, scope)
-        scope_bind(scope, node.name)
+        scope.bind(node.name)
         inner = self._enter("function", node.name, scope, node)
         names = [decorator_name(item).rpartition(".")[2] for item in node.decorator_list]
         self._add(scope, node, "definition", node.name)
@@ -210,7 +167,7 @@ class BindingWalk:
     def _class_(self, node: ast.ClassDef, scope: WalkedScope) -> None:
         for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             self._expression(part, scope)
-        scope_bind(scope, node.name)
+        scope.bind(node.name)
         self._add(scope, node, "definition", node.name)
         inner = self._enter("class", node.name, scope, node)
         names = {decorator_name(item).rpartition(".")[2] for item in node.decorator_list}
@@ -264,14 +221,14 @@ class BindingWalk:
         if node.type is not None:
             self._expression(node.type, scope)
         if node.name:
-            scope_bind(scope, node.name)
+            scope.bind(node.name)
             self._add(scope, node, "except", node.name, value=node.type)
         self._body(node.body, scope)
 
     def _pattern(self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping, scope: WalkedScope) -> None:
         name = node.rest if isinstance(node, ast.MatchMapping) else node.name
         if name:
-            scope_bind(scope, name)
+            scope.bind(name)
             self._add(scope, node, "match", name)
         self._children(node, scope)
 
@@ -282,7 +239,7 @@ class BindingWalk:
             module += "." if node.module else ""
         for item in node.names:
             name = item.asname or (item.name if module else item.name.partition(".")[0])
-            scope_bind(scope, name)
+            scope.bind(name)
             self._add(scope, node, "import", name, text=module + item.name)
 
     def _delete(self, node: ast.Delete, scope: WalkedScope) -> None:
@@ -293,7 +250,7 @@ class BindingWalk:
                 )
                 receiver, name = split_receiver(item)
                 if what == "name":
-                    scope_bind(scope, name)
+                    scope.bind(name)
                 self._add(scope, node, "del", name, receiver=receiver, method=what)
 
     def _declared(self, node: ast.Global | ast.Nonlocal, scope: WalkedScope) -> None:
@@ -306,7 +263,7 @@ class BindingWalk:
         if isinstance(target, ast.Name):
             while scope.kind == "comprehension" and kind == "walrus" and scope.parent is not None:
                 scope = scope.parent
-            scope_bind(scope, target.id)
+            scope.bind(target.id)
             if scope.kind == "class" and kind in ("assign", "annotated", "unpack"):
                 kind = "class"
             self._add(scope, node, kind, target.id, value=value)
@@ -437,16 +394,6 @@ class BindingWalk:
                 method=store.method,
                 key=store.key,
             )
-
-
-def scope_bind(scope: WalkedScope, name: str) -> None:
-    """Note that a scope binds a name, unless it declared the name global (then the module does)."""
-    if name not in scope.global_names:
-        scope.bound.add(name)
-        return
-    while scope.parent is not None:
-        scope = scope.parent
-    scope.bound.add(name)
 
 
 _Handler = Callable[["BindingWalk", ast.AST, WalkedScope], None]

@@ -13,9 +13,10 @@ from functools import lru_cache
 
 from tenure.errors import SourceError
 from tenure.model.source import SourceFile
-from tenure.syntax.text.binding_walk import BindingWalk, Draft, WalkedScope
+from tenure.syntax.text.binding_walk import BindingWalk, Draft
 from tenure.syntax.text.expressions import value_kind
 from tenure.syntax.text.scopes import MODULE, dotted, parse
+from tenure.syntax.text.walked_scopes import WalkedScope
 
 _TEXT_LIMIT = 200
 
