@@ -24,29 +24,30 @@ COPY_SECONDS = 3600
 """After so long a copy ends, whatever it waits for."""
 
 
+@collector_rests()
 def fork_copy(work: Callable[[], None], *, seconds: int = COPY_SECONDS) -> bool:
     """Have `work()` done in a copy of this process that is no child of it; False where there is no fork.
 
-    The copy is handed to the system, so that a program which waits for its children never meets it.
+    The copy is handed to the system, so that a program which waits for its children never meets it. The collector
+    rests meanwhile, and in the copy for good: rings that wait for it are still there.
     Costs two forks: some milliseconds, and ten per GiB of memory.
     """
     if not hasattr(os, "fork"):
         return False
-    with collector_rests():  # also in the copy, which never leaves this block: rings that wait are still there
-        try:
-            child = _fork()
-        except (OSError, RuntimeError):  # no memory; an interpreter that is shutting down
-            return False
-        if child:
-            with suppress(OSError):
-                os.waitpid(child, 0)
-            return True
-        try:
-            if _fork() == 0:
-                _isolate(seconds)
-                work()
-        finally:
-            os._exit(0)
+    try:
+        child = _fork()
+    except (OSError, RuntimeError):  # no memory; an interpreter that is shutting down
+        return False
+    if child:
+        with suppress(OSError):
+            os.waitpid(child, 0)
+        return True
+    try:
+        if _fork() == 0:
+            _isolate(seconds)
+            work()
+    finally:
+        os._exit(0)
 
 
 def start_in_child(work: Callable[[], bytes], *, seconds: int) -> Callable[[], bytes]:
